@@ -1,0 +1,130 @@
+"""The exception tree: every error says what was found, what the rule is, and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class FHEliumError(Exception):
+    """Base class of every error that FHElium raises on purpose.
+
+    The text reads ``<operation>: <fact with both values>. <rule>. <remedy>.`` and each part is an
+    attribute, so a program can act on an error without parsing it. Key and message data never
+    appear in any part.
+
+    Args:
+        operation: Name of the public operation that refused, for example ``"add"``.
+        fact: What was found, with both values where two disagree.
+        rule: What the operation needs.
+        remedy: What the caller can do about it.
+        **fields: Further facts as attributes, for example ``depths=(0, 2)``.
+
+    Example:
+        >>> error = StateError("add", "depths are 0 and 2", "Depths must agree", "Align first")
+        >>> str(error)
+        'add: depths are 0 and 2. Depths must agree. Align first.'
+        >>> error.operation
+        'add'
+    """
+
+    def __init__(
+        self, operation: str, fact: str, rule: str = "", remedy: str = "", **fields: Any
+    ) -> None:
+        self.operation = operation
+        self.fact = fact
+        self.rule = rule
+        self.remedy = remedy
+        self.fields = fields
+        sentences = " ".join(f"{part.rstrip('.')}." for part in (fact, rule, remedy) if part)
+        super().__init__(f"{operation}: {sentences}")
+
+    def __getattr__(self, name: str) -> Any:
+        # Only reached for names that normal lookup does not find: the extra fields.
+        fields = self.__dict__.get("fields", {})
+        if name in fields:
+            return fields[name]
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions cross process borders (workers, test runners) with all their parts.
+        return _rebuild, (
+            type(self), self.operation, self.fact, self.rule, self.remedy, self.fields
+        )
+
+
+def _rebuild(
+    kind: type[FHEliumError], operation: str, fact: str, rule: str, remedy: str, fields: dict[str, Any]
+) -> FHEliumError:
+    return kind(operation, fact, rule, remedy, **fields)
+
+
+class ParameterError(FHEliumError, ValueError):
+    """CKKS parameters break a rule of the scheme or of this library."""
+
+
+class InsecureParametersError(ParameterError):
+    """Parameters exceed the security table and the caller did not allow that."""
+
+
+class StateError(FHEliumError, ValueError):
+    """Operands are in a state the operation does not accept."""
+
+
+class ContextMismatchError(StateError):
+    """Operands belong to different parameter sets."""
+
+
+class KeyMismatchError(StateError):
+    """Operands, or an operand and a key, belong to different secret keys."""
+
+
+class DeviceMismatchError(StateError):
+    """Operands live on different devices; nothing is moved unasked."""
+
+
+class DepthExhaustedError(StateError):
+    """No prime is left to drop."""
+
+
+class BoundError(FHEliumError, ArithmeticError):
+    """A value's tracked bounds do not fit its modulus, so decryption could be garbage."""
+
+
+class MissingKeyError(FHEliumError, LookupError):
+    """An evaluation key was needed that the engine does not hold."""
+
+
+class MessageValueError(FHEliumError, ValueError):
+    """A clear message has a value or shape that cannot be encoded."""
+
+
+class MessageTypeError(FHEliumError, TypeError):
+    """A clear message has a type that cannot be encoded."""
+
+
+class DecryptionError(FHEliumError, ArithmeticError):
+    """A decrypted polynomial cannot be the message it claims to be."""
+
+
+class SecretExposureError(FHEliumError, TypeError):
+    """An action would copy secret key material somewhere it must not go."""
+
+
+class RandomnessError(FHEliumError, RuntimeError):
+    """Randomness cannot be drawn safely in this process."""
+
+
+class NativeError(FHEliumError, RuntimeError):
+    """The compiled operators cannot be used in this environment."""
+
+
+class ImplementationError(FHEliumError, LookupError):
+    """No implementation, or more than one, matches an operation."""
+
+
+class InsecureWarning(UserWarning):
+    """Something insecure was asked for by name: small parameters or seeded randomness."""
+
+
+class DecryptionWarning(UserWarning):
+    """Many distinct decryptions were made with one secret key object."""
