@@ -1,0 +1,14 @@
+// Which instruction set the kernels of this process use. Chosen once, on first use.
+#pragma once
+
+namespace fhelium {
+
+enum class Isa { kScalar, kAvx2, kAvx512 };
+
+/// The best set that both this machine and this build have, or the one FHELIUM_CPU_ISA names.
+Isa active_isa();
+
+/// "scalar", "avx2" or "avx512".
+const char* isa_name(Isa isa);
+
+}  // namespace fhelium

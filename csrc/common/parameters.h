@@ -1,0 +1,22 @@
+// Rows of the parameter tensor `rns_params` (int64 [row, limb], unsigned bit patterns).
+// This enum is their only declaration: Python reads the names through parameter_row_names().
+#pragma once
+#include <cstdint>
+
+namespace fhelium {
+
+enum ParameterRow : int {
+  kModulus,           // q, odd, 1 < q < 2^62
+  kInverse,           // q^-1 mod 2^64 (its low 52 bits are q^-1 mod 2^52)
+  kMontgomeryBits,    // log2 R: 52 where q < 2^50, else 64
+  kMontgomeryOne,     // R mod q
+  kMontgomerySquare,  // R^2 mod q
+  kReciprocal,        // floor(2^64 / q)
+  kDegreeInverse,     // N^-1 R mod q
+  kParameterRows,
+};
+
+inline constexpr const char* kParameterRowNames =
+    "modulus,inverse,montgomery_bits,montgomery_one,montgomery_square,reciprocal,degree_inverse";
+
+}  // namespace fhelium

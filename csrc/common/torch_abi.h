@@ -1,0 +1,57 @@
+// The only file that names torch. Everything below it speaks of raw pointers and of what stands
+// here.
+#pragma once
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fhelium {
+
+using Tensor = torch::stable::Tensor;
+using Sizes = std::vector<int64_t>;
+
+inline constexpr auto kInt64 = torch::headeronly::ScalarType::Long;
+inline constexpr auto kFloat64 = torch::headeronly::ScalarType::Double;
+inline constexpr auto kUInt8 = torch::headeronly::ScalarType::Byte;
+
+inline Sizes sizes_of(const Tensor& tensor) {
+  const auto view = tensor.sizes();
+  return Sizes(view.begin(), view.end());
+}
+
+inline Sizes strides_of(const Tensor& tensor) {
+  const auto view = tensor.strides();
+  return Sizes(view.begin(), view.end());
+}
+
+/// A fresh contiguous tensor on the device of `like`, from torch's allocator.
+inline Tensor empty_on(const Tensor& like, const Sizes& sizes,
+                       torch::headeronly::ScalarType dtype = kInt64) {
+  return torch::stable::new_empty(like, sizes, dtype);
+}
+
+/// A fresh contiguous CPU tensor for operators that have no tensor argument to follow.
+inline Tensor empty_cpu(const Sizes& sizes, torch::headeronly::ScalarType dtype) {
+  return torch::stable::empty(sizes, dtype);
+}
+
+/// A contiguous tensor with the same values; the tensor itself where it is contiguous already.
+inline Tensor contiguous(const Tensor& tensor) {
+  return tensor.is_contiguous() ? tensor : torch::stable::contiguous(tensor);
+}
+
+/// Split [begin, end) over torch's own intra-op threads; the body must not depend on the split.
+template <class Body>
+inline void parallel_for(int64_t begin, int64_t end, int64_t grain, const Body& body) {
+  torch::stable::parallel_for(begin, end, grain, body);
+}
+
+}  // namespace fhelium
+
+#define FHELIUM_LIBRARY STABLE_TORCH_LIBRARY_FRAGMENT
+#define FHELIUM_LIBRARY_IMPL STABLE_TORCH_LIBRARY_IMPL
+#define FHELIUM_BOX TORCH_BOX

@@ -1,0 +1,8 @@
+#include "common/torch_abi.h"
+
+FHELIUM_LIBRARY(fhelium_rns_ops, m) {
+  m.def("rns_parameters(Tensor moduli, int degree) -> Tensor");
+  m.def("parameter_row_names() -> str");
+  m.def("add_standard(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor");
+  m.def("add_standard_(Tensor(a!) lhs, Tensor rhs, Tensor rns_params) -> ()");
+}
