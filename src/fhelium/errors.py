@@ -53,7 +53,12 @@ class FHEliumError(Exception):
 
 
 def _rebuild(
-    kind: type[FHEliumError], operation: str, fact: str, rule: str, remedy: str, fields: dict[str, Any]
+    kind: type[FHEliumError],
+    operation: str,
+    fact: str,
+    rule: str,
+    remedy: str,
+    fields: dict[str, Any],
 ) -> FHEliumError:
     return kind(operation, fact, rule, remedy, **fields)
 
@@ -64,6 +69,10 @@ class ParameterError(FHEliumError, ValueError):
 
 class InsecureParametersError(ParameterError):
     """Parameters exceed the security table and the caller did not allow that."""
+
+
+class OperandTypeError(FHEliumError, TypeError):
+    """An operand is not the kind of value the operation takes."""
 
 
 class StateError(FHEliumError, ValueError):

@@ -1,0 +1,119 @@
+"""Ciphertext products and everything between a ciphertext and something clear."""
+
+from __future__ import annotations
+
+import torch
+
+from fhelium.backend.implementation import CompositeImplementation
+from fhelium.backend.invocation import OperationInvocation
+from fhelium.backend.ntt import Transform, require_ntt_backend, transform_symbols
+from fhelium.ir.dialects import ckks
+from fhelium.native.wrapper import ckks_ops, rns_ops
+
+
+def output_domain(invocation: OperationInvocation) -> str:
+    """Return the domain the result is asked in: the input's unless another is named."""
+    attributes = invocation.attributes
+    return attributes.get("output_domain") or attributes["polynomial_domain"]
+
+
+class NativeProductImplementation(CompositeImplementation):
+    """Multiply and square ciphertexts in the NTT domain, transforming around it where needed."""
+
+    name = "native-ckks-product"
+    operation_types = (ckks.MultiplyOp, ckks.SquareOp)
+
+    def materials(self, invocation: OperationInvocation) -> dict[str, str]:
+        depth = invocation.attributes["depth"]
+        if invocation.attributes["polynomial_domain"] == output_domain(invocation) == "ntt":
+            return {"rns_parameters/Q": f"rns_parameters/Q/{depth}"}
+        return transform_symbols(_backend(invocation), "Q", depth)
+
+    def compute(
+        self,
+        invocation: OperationInvocation,
+        operands: tuple[torch.Tensor, ...],
+        tables: dict[str, torch.Tensor],
+    ) -> torch.Tensor:
+        depth, rns_params = invocation.attributes["depth"], tables["rns_parameters/Q"]
+        if invocation.attributes["polynomial_domain"] == "coefficient":
+            transform = Transform.of(_backend(invocation), "Q", depth, tables)
+            operands = tuple(transform.forward(operand) for operand in operands)
+        if invocation.operation_type is ckks.SquareOp:
+            product = ckks_ops.ciphertext_square(*operands, rns_params)
+        else:
+            product = ckks_ops.ciphertext_product(*operands, rns_params)
+        if output_domain(invocation) == "coefficient":
+            Transform.of(_backend(invocation), "Q", depth, tables).inverse_(product)
+        return product
+
+
+class NativePlaintextImplementation(CompositeImplementation):
+    """Add or multiply encoded vectors."""
+
+    name = "native-ckks-plaintext"
+    operation_types = (ckks.AddPlaintextOp, ckks.MultiplyPlaintextOp)
+
+    def materials(self, invocation: OperationInvocation) -> dict[str, str]:
+        depth = invocation.attributes["depth"]
+        adds = invocation.operation_type is ckks.AddPlaintextOp
+        if adds or invocation.attributes["polynomial_domain"] == output_domain(invocation) == "ntt":
+            return {"rns_parameters/Q": f"rns_parameters/Q/{depth}"}
+        return transform_symbols(_backend(invocation), "Q", depth)
+
+    def compute(
+        self,
+        invocation: OperationInvocation,
+        operands: tuple[torch.Tensor, ...],
+        tables: dict[str, torch.Tensor],
+    ) -> torch.Tensor:
+        (ciphertext, plaintext), rns_params = operands, tables["rns_parameters/Q"]
+        if invocation.operation_type is ckks.AddPlaintextOp:
+            return ckks_ops.add_plaintext(ciphertext, plaintext, rns_params)
+        depth = invocation.attributes["depth"]
+        if invocation.attributes["polynomial_domain"] == "coefficient":
+            transform = Transform.of(_backend(invocation), "Q", depth, tables)
+            ciphertext = transform.forward(ciphertext)
+        product = ckks_ops.multiply_plaintext(ciphertext, plaintext, rns_params)
+        if output_domain(invocation) == "coefficient":
+            Transform.of(_backend(invocation), "Q", depth, tables).inverse_(product)
+        return product
+
+
+class NativeScalarImplementation(CompositeImplementation):
+    """Add or multiply one real number: a constant residue a limb, the same in both domains."""
+
+    name = "native-ckks-scalar"
+    operation_types = (ckks.AddScalarOp, ckks.MultiplyScalarOp)
+
+    def materials(self, invocation: OperationInvocation) -> dict[str, str]:
+        attributes = invocation.attributes
+        depth, value = attributes["depth"], float(attributes["value"])
+        if invocation.operation_type is ckks.AddScalarOp:
+            scale, form = attributes["scale"], "standard"
+        else:
+            scale, form = attributes["factor_scale"], "montgomery"
+        return {
+            "scalar": f"scalar/{value.hex()}/{float(scale).hex()}/{depth}/{form}",
+            "rns_parameters/Q": f"rns_parameters/Q/{depth}",
+        }
+
+    def compute(
+        self,
+        invocation: OperationInvocation,
+        operands: tuple[torch.Tensor, ...],
+        tables: dict[str, torch.Tensor],
+    ) -> torch.Tensor:
+        (ciphertext,), scalar, rns_params = operands, tables["scalar"], tables["rns_parameters/Q"]
+        if invocation.operation_type is ckks.MultiplyScalarOp:
+            return rns_ops.multiply_montgomery(ciphertext, scalar, rns_params)
+        result = ciphertext.clone(memory_format=torch.contiguous_format)
+        # A constant polynomial is its coefficient 0, and the same value at every root.
+        constant_term = slice(0, 1) if invocation.attributes["polynomial_domain"] == "coefficient" \
+            else slice(None)
+        rns_ops.add_standard_(result[0][..., constant_term], scalar, rns_params)
+        return result
+
+
+def _backend(invocation: OperationInvocation) -> str:
+    return require_ntt_backend(invocation.attributes.get("ntt_backend"))

@@ -1,0 +1,24 @@
+"""Number theoretic transforms."""
+
+from fhelium.backend.ntt.transforms import (
+    DEFAULT_NTT_BACKEND,
+    NTT_BACKENDS,
+    IndexedNttImplementation,
+    PackedNttImplementation,
+    Transform,
+    require_ntt_backend,
+    transform_symbols,
+)
+
+__all__ = [
+    "DEFAULT_NTT_BACKEND",
+    "IMPLEMENTATIONS",
+    "NTT_BACKENDS",
+    "IndexedNttImplementation",
+    "PackedNttImplementation",
+    "Transform",
+    "require_ntt_backend",
+    "transform_symbols",
+]
+
+IMPLEMENTATIONS = (PackedNttImplementation, IndexedNttImplementation)

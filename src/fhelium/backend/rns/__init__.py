@@ -1,0 +1,13 @@
+"""Implementations on residue tensors."""
+
+from fhelium.backend.rns.arithmetic import (
+    NativeRnsLinearImplementation,
+    NativeRnsMontgomeryImplementation,
+)
+from fhelium.backend.rns.basis import NativeBasisConversionImplementation
+
+IMPLEMENTATIONS = (
+    NativeRnsLinearImplementation,
+    NativeRnsMontgomeryImplementation,
+    NativeBasisConversionImplementation,
+)

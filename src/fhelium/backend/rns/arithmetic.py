@@ -1,0 +1,63 @@
+"""Coefficient-wise residue arithmetic through the native operators."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+
+from fhelium.backend.implementation import OperationImplementation
+from fhelium.backend.invocation import BoundResource, OperationInvocation
+from fhelium.ir.dialects import ckks, rns
+from fhelium.native.wrapper import rns_ops
+
+_LINEAR = {
+    ckks.AddOp: (rns_ops.add_standard, rns_ops.add_standard_),
+    rns.AddStandardOp: (rns_ops.add_standard, rns_ops.add_standard_),
+    ckks.SubtractOp: (rns_ops.subtract_standard, rns_ops.subtract_standard_),
+    rns.SubtractStandardOp: (rns_ops.subtract_standard, rns_ops.subtract_standard_),
+    ckks.NegateOp: (rns_ops.negate_standard, rns_ops.negate_standard_),
+    rns.NegateStandardOp: (rns_ops.negate_standard, rns_ops.negate_standard_),
+}
+
+_MONTGOMERY = {
+    rns.MultiplyMontgomeryOp: (rns_ops.multiply_montgomery, rns_ops.multiply_montgomery_),
+    rns.ToMontgomeryOp: (rns_ops.to_montgomery, rns_ops.to_montgomery_),
+    rns.FromMontgomeryOp: (rns_ops.from_montgomery, rns_ops.from_montgomery_),
+}
+
+
+class NativeRnsLinearImplementation(OperationImplementation):
+    """Add, subtract and negate residues; a ciphertext sum is the residue sum of its rows."""
+
+    name = "native-rns-linear"
+    operation_types = tuple(_LINEAR)
+    supports_in_place = True
+    _operators: ClassVar = _LINEAR
+
+    def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
+        if invocation.operation_type.name.startswith("rns."):
+            return ()  # the parameter rows are an operand already
+        return (f"rns_parameters/Q/{invocation.attributes['depth']}",)
+
+    def execute(
+        self,
+        invocation: OperationInvocation,
+        inputs: tuple[torch.Tensor, ...],
+        resources: tuple[BoundResource, ...],
+        *,
+        in_place: bool,
+    ) -> tuple[torch.Tensor, ...]:
+        functional, mutating = self._operators[invocation.operation_type]
+        if not in_place:
+            return (functional(*inputs),)
+        mutating(*inputs)
+        return (inputs[0],)
+
+
+class NativeRnsMontgomeryImplementation(NativeRnsLinearImplementation):
+    """Montgomery products and transitions of residues."""
+
+    name = "native-rns-montgomery"
+    operation_types = tuple(_MONTGOMERY)
+    _operators: ClassVar = _MONTGOMERY

@@ -1,0 +1,104 @@
+"""Convenience methods that combine declared operations."""
+
+from __future__ import annotations
+
+from fhelium.eager.core import EngineCore
+from fhelium.errors import StateError
+from fhelium.ir.dialects.ckks import AddOp, RotateOp
+from fhelium.values import Ciphertext
+
+
+class CompositeMethods(EngineCore):
+    """Rotations by step and slot sums."""
+
+    def rotate_by_step(self, ciphertext: Ciphertext, step: int) -> Ciphertext:
+        """Rotate the slots by a step with the matching key of ``engine.keys``.
+
+        Slot i moves to slot i + step, as ``torch.roll(message, step)`` does. OpenFHE, SEAL and
+        Lattigo count steps in the other direction.
+
+        Shapes:
+            [2, *batch, limb, N] -> the same shape.
+
+        State:
+            Unchanged but for the noise bound, which grows by one key switch; step 0 needs no key
+            and gives a copy.
+
+        Cost:
+            One key switch.
+
+        Args:
+            ciphertext: The encrypted vector, two components.
+            step: Any int; it counts modulo the number of slots.
+
+        Raises:
+            MissingKeyError: No key for this step; the text names its canonical form and the
+                steps that exist. Make one with ``engine.create_rotation_key``.
+
+        Example:
+            >>> engine.add_keys(engine.create_rotation_key(-1, secret_key))
+            >>> engine.rotate_by_step(x, -1).depth
+            0
+
+        Source:
+            Cheon, Han, Kim, Kim, Song (EUROCRYPT 2018), section 4.1.
+        """
+        if isinstance(step, bool) or not isinstance(step, int):
+            raise StateError(
+                "rotate_by_step", f"step is a {type(step).__name__}, needed is an int",
+                "A rotation moves by whole slots", "Pass an int",
+            )
+        if step % self.config.num_slots == 0:
+            return ciphertext.clone()
+        key = self.keys.rotation(step)
+        return self._apply(RotateOp, ciphertext, key, step=key.step)
+
+    def sum_slots(self, ciphertext: Ciphertext, size: int | None = None) -> Ciphertext:
+        """Add up windows of slots: result slot i is the sum of slots i .. i + size - 1.
+
+        With ``size=None`` every slot of the result holds the sum of all slots.
+
+        Shapes:
+            [2, *batch, limb, N] -> the same shape.
+
+        State:
+            Depth, scale and domain stay; the message bound grows by the factor ``size``.
+
+        Cost:
+            log2(size) key switches; keys for the steps -1, -2, -4 .. -size/2.
+
+        Args:
+            ciphertext: The encrypted vector, two components.
+            size: A power of two up to the number of slots.
+
+        Raises:
+            StateError: The size is no such number.
+            MissingKeyError: A key for one of the steps is missing.
+            BoundError: The sum may not fit the modulus; declare a smaller ``message_bound``.
+
+        Example:
+            >>> steps = [-(2**k) for k in range(2)]
+            >>> engine.add_keys(engine.create_evaluation_keys(secret_key, steps=steps))
+            >>> total = engine.sum_slots(x, size=4)
+            >>> clear = engine.decrypt_message(x, secret_key, real=True)
+            >>> found = engine.decrypt_message(total, secret_key, real=True)
+            >>> bool((found[0] - clear[:4].sum()).abs() < 1e-3)
+            True
+
+        Source:
+            Halevi, Shoup (CRYPTO 2014), "Algorithms in HElib", total sums.
+        """
+        slots = self.config.num_slots
+        count = slots if size is None else size
+        if count < 1 or count > slots or count & (count - 1):
+            raise StateError(
+                "sum_slots", f"size is {size}, the number of slots is {slots}",
+                "A window is a power of two up to the number of slots",
+                "Pad the message to a power of two",
+            )
+        step = 1
+        total = ciphertext
+        while step < count:
+            total = self._apply(AddOp, total, self.rotate_by_step(total, -step))
+            step *= 2
+        return ciphertext.clone() if total is ciphertext else total

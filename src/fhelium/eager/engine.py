@@ -1,0 +1,59 @@
+"""The Engine: encrypted computation one call at a time."""
+
+from __future__ import annotations
+
+from fhelium.eager.arithmetic import ArithmeticMethods
+from fhelium.eager.composites import CompositeMethods
+from fhelium.eager.keys import KeyMethods
+from fhelium.eager.levels import LevelMethods
+from fhelium.eager.precision import PrecisionMethods
+from fhelium.eager.representation import RepresentationMethods
+from fhelium.eager.rotation import RotationMethods
+
+
+class Engine(
+    ArithmeticMethods,
+    RotationMethods,
+    LevelMethods,
+    RepresentationMethods,
+    CompositeMethods,
+    KeyMethods,
+    PrecisionMethods,
+):
+    """Compute on encrypted vectors at once, under one set of CKKS parameters.
+
+    Every method checks the state of its operands before it computes and raises an error that
+    names both values and the way out; nothing is aligned, moved or converted unasked. Methods
+    return new values and leave their operands as they are. One engine may be used from several
+    threads.
+
+    Args:
+        config_or_preset: A CkksConfig, a Preset or its name, or a mapping;
+            ``slots8192_scale40_depth7_int64`` when omitted.
+        rng_seed: For tests only: makes every key and ciphertext reproducible. It warns and marks
+            what it makes insecure.
+        ntt_backend: "packed" (the default) or "radix2_indexed" (slow, for validation).
+
+    Raises:
+        ParameterError: The parameters break a rule.
+        ImplementationError: There is no such NTT backend.
+
+    Example:
+        >>> engine = Engine("slots4096_scale40_depth2_int64")
+        >>> secret_key = engine.create_secret_key()
+        >>> public_key = engine.create_public_key(secret_key)
+        >>> x = engine.encrypt_message(0.25, public_key)
+        >>> total = engine.decrypt_message(engine.add(x, x), secret_key, real=True)
+        >>> round(float(total[0]), 6)
+        0.5
+
+    Source:
+        Cheon, Kim, Kim, Song (ASIACRYPT 2017); RNS form by Cheon, Han, Kim, Kim, Song (SAC 2018).
+    """
+
+    def __repr__(self) -> str:
+        mark = ", insecure" if self.insecure else ""
+        return (
+            f"Engine({self.config.num_slots} slots, depth {self.config.max_depth}, "
+            f"{len(tuple(self.keys))} evaluation keys{mark})"
+        )

@@ -1,0 +1,290 @@
+"""Key generation methods of the Engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import torch
+
+from fhelium.backend.ckks.key_generation import (
+    make_public_key,
+    make_switching_key,
+    permute_secret,
+    sample_secret,
+    square_secret,
+)
+from fhelium.backend.ckks.key_switching import conjugation_element, rotation_element
+from fhelium.eager.core import EngineCore
+from fhelium.errors import OperandTypeError, StateError
+from fhelium.rng import Domain
+from fhelium.values import (
+    CkksState,
+    ConjugationKey,
+    EvaluationKeys,
+    PublicKey,
+    RelinearizationKey,
+    RotationKey,
+    SecretKey,
+)
+
+Progress = Callable[[int, int], None]
+"""Called after each key with (keys made, keys in all)."""
+
+
+class KeyMethods(EngineCore):
+    """Make secret, public and evaluation keys. A secret key is never made unasked."""
+
+    def create_secret_key(self, *, device: torch.device | str | None = None) -> SecretKey:
+        """Draw a secret key: a uniform ternary polynomial.
+
+        Args:
+            device: Where the key lives; CPU when omitted.
+
+        Returns:
+            SecretKey, data [limb + K, N] on QP, with a fresh random ``key_id``.
+
+        Example:
+            >>> engine.create_secret_key().device
+            device(type='cpu')
+
+        Source:
+            Bossuat et al. (IACR CiC 2025), "Security guidelines for implementing homomorphic
+            encryption": ternary secrets.
+        """
+        resources = self.dispatcher(_device(device)).resources
+        data = sample_secret(resources, self._ntt_backend, self._random.root(Domain.SECRET_KEY))
+        key_id = self._random.root(Domain.KEY_ID)[:16].hex()
+        return SecretKey(data, self._key_state(key_id, components=1))
+
+    def create_public_key(
+        self, secret_key: SecretKey, *, device: torch.device | str | None = None
+    ) -> PublicKey:
+        """Make the public key (-a s + e, a) that encrypts for a secret key.
+
+        Args:
+            secret_key: The key that will decrypt.
+            device: Where the result lives; the secret key's device when omitted.
+
+        Returns:
+            PublicKey, data [2, limb + K, N] on QP; a is expanded from a public seed of its own.
+
+        Raises:
+            ContextMismatchError: The secret key belongs to other parameters.
+
+        Example:
+            >>> engine.create_public_key(secret_key).key_id == secret_key.key_id
+            True
+
+        Source:
+            Lyubashevsky, Peikert, Regev (EUROCRYPT 2010), "On ideal lattices and learning with
+            errors over rings".
+        """
+        self._require_secret("create_public_key", secret_key)
+        resources = self.dispatcher(secret_key.device).resources
+        seed = self._random.root(Domain.PUBLIC_SEED)
+        root = self._random.root(Domain.KEY_ERROR)
+        data = make_public_key(resources, self._ntt_backend, secret_key.data, seed, root)
+        state = self._key_state(secret_key.key_id, components=2, like=secret_key)
+        return _placed(PublicKey(data, state, public_seed=seed), device)
+
+    def create_relinearization_key(
+        self, secret_key: SecretKey, *, device: torch.device | str | None = None
+    ) -> RelinearizationKey:
+        """Make the key that brings a product's third component, under s^2, back to s.
+
+        Args:
+            secret_key: The key s.
+            device: Where the result lives; the secret key's device when omitted.
+
+        Returns:
+            RelinearizationKey, data [digit, 2, limb + K, N] on QP.
+
+        Raises:
+            ContextMismatchError: The secret key belongs to other parameters.
+
+        Example:
+            >>> key = engine.create_relinearization_key(secret_key)
+            >>> engine.relinearize(engine.square(x), key).components
+            2
+
+        Source:
+            Han, Ki (CT-RSA 2020), hybrid key switching.
+        """
+        self._require_secret("create_relinearization_key", secret_key)
+        resources = self.dispatcher(secret_key.device).resources
+        source = square_secret(resources, secret_key.data)
+        data, state, seed = self._switching_key(secret_key, source)
+        return _placed(RelinearizationKey(data, state, public_seed=seed), device)
+
+    def create_rotation_key(
+        self, step: int, secret_key: SecretKey, *, device: torch.device | str | None = None
+    ) -> RotationKey:
+        """Make the key for one rotation step; step +k moves slot i to slot i + k.
+
+        OpenFHE, SEAL and Lattigo count steps in the other direction.
+
+        Args:
+            step: Any int that is not a multiple of the number of slots; it counts modulo that.
+            secret_key: The key s.
+            device: Where the result lives; the secret key's device when omitted.
+
+        Returns:
+            RotationKey with the canonical step, data [digit, 2, limb + K, N] on QP.
+
+        Raises:
+            StateError: The step is no int, or rotates by nothing (step 0 needs no key).
+            ContextMismatchError: The secret key belongs to other parameters.
+
+        Example:
+            >>> engine.create_rotation_key(-1, secret_key).step == engine.config.num_slots - 1
+            True
+
+        Source:
+            Cheon, Han, Kim, Kim, Song (EUROCRYPT 2018), section 4.1.
+        """
+        operation = "create_rotation_key"
+        self._require_secret(operation, secret_key)
+        canonical = self._canonical_step(operation, step)
+        element = rotation_element(canonical, self.config.N)
+        data, state, seed = self._switching_key(
+            secret_key, permute_secret(secret_key.data, element)
+        )
+        key = RotationKey(
+            data, state, public_seed=seed, step=canonical, galois_element=element
+        )
+        return _placed(key, device)
+
+    def create_conjugation_key(
+        self, secret_key: SecretKey, *, device: torch.device | str | None = None
+    ) -> ConjugationKey:
+        """Make the key that conjugates every slot.
+
+        Args:
+            secret_key: The key s.
+            device: Where the result lives; the secret key's device when omitted.
+
+        Returns:
+            ConjugationKey, data [digit, 2, limb + K, N] on QP.
+
+        Raises:
+            ContextMismatchError: The secret key belongs to other parameters.
+
+        Example:
+            >>> key = engine.create_conjugation_key(secret_key)
+            >>> engine.conjugate(x, key).components
+            2
+
+        Source:
+            Cheon, Han, Kim, Kim, Song (EUROCRYPT 2018), section 4.1.
+        """
+        self._require_secret("create_conjugation_key", secret_key)
+        source = permute_secret(secret_key.data, conjugation_element(self.config.N))
+        data, state, seed = self._switching_key(secret_key, source)
+        return _placed(ConjugationKey(data, state, public_seed=seed), device)
+
+    def create_evaluation_keys(
+        self,
+        secret_key: SecretKey,
+        *,
+        steps: Iterable[int] = (),
+        conjugation: bool = False,
+        device: torch.device | str | None = None,
+        progress: Progress | None = None,
+    ) -> EvaluationKeys:
+        """Make a set: the relinearization key, and rotation keys for some steps.
+
+        Args:
+            secret_key: The key s.
+            steps: Rotation steps; equal ones modulo the number of slots are made once, and
+                step 0 needs none.
+            conjugation: Also make the conjugation key.
+            device: Where the keys live; the secret key's device when omitted.
+            progress: Called after each key with (made, in all).
+
+        Returns:
+            EvaluationKeys; hand it to ``engine.add_keys`` where the computing happens.
+
+        Raises:
+            StateError: A step is no int.
+            ContextMismatchError: The secret key belongs to other parameters.
+
+        Example:
+            >>> keys = engine.create_evaluation_keys(secret_key, steps=(1, 2, 4))
+            >>> keys.steps
+            (1, 2, 4)
+        """
+        operation = "create_evaluation_keys"
+        self._require_secret(operation, secret_key)
+        slots = self.config.num_slots
+        wanted = [step for step in steps if not isinstance(step, int) or step % slots]
+        canonical = list(dict.fromkeys(self._canonical_step(operation, s) for s in wanted))
+        total = 1 + len(canonical) + bool(conjugation)
+        keys = EvaluationKeys()
+
+        def keep(key: RelinearizationKey | RotationKey | ConjugationKey) -> None:
+            keys.add(key)
+            if progress is not None:
+                progress(len(tuple(keys)), total)
+
+        keep(self.create_relinearization_key(secret_key, device=device))
+        for step in canonical:
+            keep(self.create_rotation_key(step, secret_key, device=device))
+        if conjugation:
+            keep(self.create_conjugation_key(secret_key, device=device))
+        return keys
+
+    def _switching_key(
+        self, secret_key: SecretKey, source: torch.Tensor
+    ) -> tuple[torch.Tensor, CkksState, bytes]:
+        resources = self.dispatcher(secret_key.device).resources
+        seed = self._random.root(Domain.PUBLIC_SEED)
+        root = self._random.root(Domain.KEY_ERROR)
+        data = make_switching_key(
+            resources, self._ntt_backend, source, secret_key.data, seed, root
+        )
+        return data, self._key_state(secret_key.key_id, components=2, like=secret_key), seed
+
+    def _key_state(
+        self, key_id: str | None, *, components: int, like: SecretKey | None = None
+    ) -> CkksState:
+        insecure = self.insecure or (like is not None and like.state.insecure)
+        return CkksState(
+            config=self.config,
+            depth=0,
+            polynomial_domain="ntt",
+            modulus_basis="QP",
+            residue_representation="montgomery",
+            components=components,
+            key_id=key_id,
+            insecure=insecure,
+        )
+
+    def _canonical_step(self, operation: str, step: int) -> int:
+        if isinstance(step, bool) or not isinstance(step, int):
+            raise StateError(
+                operation, f"step is a {type(step).__name__}, needed is an int",
+                "A rotation moves by whole slots", "Pass an int",
+            )
+        canonical = step % self.config.num_slots
+        if canonical == 0:
+            raise StateError(
+                operation, f"step is {step}, which is 0 modulo {self.config.num_slots} slots",
+                "Step 0 needs no key", "Leave it out",
+            )
+        return canonical
+
+    def _require_secret(self, operation: str, secret_key: object) -> None:
+        if not isinstance(secret_key, SecretKey):
+            raise OperandTypeError(
+                operation, f"secret_key is a {type(secret_key).__name__}, needed is a SecretKey",
+                "Only a secret key makes and opens things", "Pass engine.create_secret_key()",
+            )
+        self._require_context(operation, secret_key.state)
+
+
+def _device(device: torch.device | str | None) -> torch.device:
+    return torch.device("cpu" if device is None else device)
+
+
+def _placed(key, device: torch.device | str | None):  # type: ignore[no-untyped-def]
+    return key if device is None or torch.device(device) == key.device else key.to(device)

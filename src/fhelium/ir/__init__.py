@@ -1,0 +1,1 @@
+"""Declarations of every operation: what it takes, what state it gives, and what it means."""

@@ -1,0 +1,1 @@
+"""The dialects: ckks (ciphertexts), rns (residue tensors), ntt (transforms)."""

@@ -1,0 +1,111 @@
+"""Changes of the polynomial domain: the value stays, its residues are written differently."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+
+from fhelium.ir.dialects.ckks.types import CiphertextType
+from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
+from fhelium.ir.rules import require, require_ciphertext
+from fhelium.values import CkksState
+
+
+@irdl_op_definition
+class CoefficientToNttOp(DeclaredOperation):
+    """Transform coefficients to NTT values: m_k = sum_j c_j psi^((2 bitrev(k) + 1) j) mod q_i.
+
+    Shapes:
+        [component, *batch, limb, N] -> the same shape.
+
+    State:
+        Polynomial domain coefficient -> ntt.
+
+    Cost:
+        One NTT a limb and component.
+
+    Args:
+        ciphertext: A ciphertext in the coefficient domain.
+
+    Raises:
+        StateError: The ciphertext is in the NTT domain already.
+
+    Example:
+        >>> fresh = engine.encrypt_message(0.5, public_key)
+        >>> engine.coefficient_domain_to_ntt_domain(fresh).polynomial_domain
+        'ntt'
+
+    Source:
+        Longa, Naehrig (CANS 2016), "Speeding up the number theoretic transform for faster ideal
+        lattice-based cryptography".
+    """
+
+    name = "ckks.coefficient_to_ntt"
+    ciphertext = operand_def(CiphertextType)
+    result = result_def(CiphertextType)
+    engine: ClassVar = EngineMethod("coefficient_domain_to_ntt_domain", "representation")
+    facts: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+
+    @classmethod
+    def transfer(cls, ciphertext: CkksState) -> CkksState:
+        operation = cls.public_name()
+        require_ciphertext(operation, ciphertext)
+        require(
+            operation, ciphertext, "polynomial_domain", "coefficient",
+            "It needs no conversion", "ciphertext",
+        )
+        return ciphertext.replace(polynomial_domain="ntt")
+
+    @staticmethod
+    def reference(ciphertext: torch.Tensor) -> torch.Tensor:
+        return ciphertext
+
+
+@irdl_op_definition
+class NttToCoefficientOp(DeclaredOperation):
+    """Transform NTT values back to coefficients; the inverse of the forward transform.
+
+    Shapes:
+        [component, *batch, limb, N] -> the same shape.
+
+    State:
+        Polynomial domain ntt -> coefficient.
+
+    Cost:
+        One inverse NTT a limb and component.
+
+    Args:
+        ciphertext: A ciphertext in the NTT domain.
+
+    Raises:
+        StateError: The ciphertext is in the coefficient domain already.
+
+    Example:
+        >>> engine.ntt_domain_to_coefficient_domain(x).polynomial_domain
+        'coefficient'
+
+    Source:
+        Longa, Naehrig (CANS 2016).
+    """
+
+    name = "ckks.ntt_to_coefficient"
+    ciphertext = operand_def(CiphertextType)
+    result = result_def(CiphertextType)
+    engine: ClassVar = EngineMethod("ntt_domain_to_coefficient_domain", "representation")
+    facts: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+
+    @classmethod
+    def transfer(cls, ciphertext: CkksState) -> CkksState:
+        operation = cls.public_name()
+        require_ciphertext(operation, ciphertext)
+        require(
+            operation, ciphertext, "polynomial_domain", "ntt",
+            "It needs no conversion", "ciphertext",
+        )
+        return ciphertext.replace(polynomial_domain="coefficient")
+
+    @staticmethod
+    def reference(ciphertext: torch.Tensor) -> torch.Tensor:
+        return ciphertext

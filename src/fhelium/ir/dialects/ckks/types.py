@@ -1,0 +1,49 @@
+"""IR types of the ckks dialect: one for each public value class that an operation takes."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.irdl import irdl_attr_definition
+
+from fhelium.ir.operation import ValueType
+
+
+@irdl_attr_definition
+class CiphertextType(ValueType):
+    """An encrypted vector: data [component, *batch, limb, N]."""
+
+    name = "ckks.ciphertext"
+    value_class: ClassVar[str] = "Ciphertext"
+
+
+@irdl_attr_definition
+class PlaintextType(ValueType):
+    """An encoded clear vector: data [*batch, limb, N]."""
+
+    name = "ckks.plaintext"
+    value_class: ClassVar[str] = "Plaintext"
+
+
+@irdl_attr_definition
+class RelinearizationKeyType(ValueType):
+    """A switching key from s^2 to s."""
+
+    name = "ckks.relinearization_key"
+    value_class: ClassVar[str] = "RelinearizationKey"
+
+
+@irdl_attr_definition
+class RotationKeyType(ValueType):
+    """A switching key from the rotated secret to s."""
+
+    name = "ckks.rotation_key"
+    value_class: ClassVar[str] = "RotationKey"
+
+
+@irdl_attr_definition
+class ConjugationKeyType(ValueType):
+    """A switching key from the conjugated secret to s."""
+
+    name = "ckks.conjugation_key"
+    value_class: ClassVar[str] = "ConjugationKey"

@@ -1,0 +1,100 @@
+"""The ntt dialect: transforms between coefficients and bit-reversed evaluations."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import torch
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Dialect
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, var_operand_def
+
+from fhelium.ir.dialects.rns.exact import integers, moduli_of
+from fhelium.ir.dialects.rns.types import ResiduesType, TableType
+from fhelium.ir.operation import DeclaredOperation, OperationFacts
+from fhelium.ir.rules import require
+from fhelium.values import CkksState
+
+
+def _evaluation_matrix(degree: int, psi: int, q: int) -> np.ndarray:
+    """Return entry [j, k] = psi^(j (2 bitrev(k) + 1)) mod q as Python integers."""
+    bits = degree.bit_length() - 1
+    exponents = [2 * int(format(k, f"0{bits}b")[::-1], 2) + 1 for k in range(degree)]
+    rows = [[pow(psi, j * exponent, q) for exponent in exponents] for j in range(degree)]
+    return np.array(rows, dtype=object)
+
+
+@irdl_op_definition
+class ForwardOp(DeclaredOperation):
+    """Evaluate each limb at the odd powers of psi, in bit-reversed order.
+
+    Output k of a limb is the value at psi^(2 bitrev(k) + 1), psi a primitive 2N-th root of unity.
+
+    Shapes:
+        [*batch, limb, N] coefficients -> [*batch, limb, N] evaluations.
+
+    Source:
+        Longa, Naehrig (CANS 2016).
+    """
+
+    name = "ntt.forward"
+    input = operand_def(ResiduesType)
+    tables = var_operand_def(TableType)
+    ntt_backend = opt_prop_def(StringAttr)
+    result = result_def(ResiduesType)
+    facts: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+
+    @classmethod
+    def transfer(cls, input: CkksState) -> CkksState:
+        require(cls.name, input, "polynomial_domain", "coefficient", "It needs no transform")
+        return input.replace(polynomial_domain="ntt")
+
+    @staticmethod
+    def reference(
+        input: torch.Tensor, roots: torch.Tensor, rns_params: torch.Tensor
+    ) -> torch.Tensor:
+        rows = []
+        for limb, (q, psi) in enumerate(zip(moduli_of(rns_params), roots.tolist(), strict=True)):
+            matrix = _evaluation_matrix(input.shape[-1], psi, q)
+            rows.append(integers(input[..., limb, :]) @ matrix % q)
+        return torch.from_numpy(np.stack(rows, axis=-2).astype(np.int64))
+
+
+@irdl_op_definition
+class InverseOp(DeclaredOperation):
+    """Interpolate coefficients from bit-reversed evaluations; the inverse of ``ntt.forward``.
+
+    Shapes:
+        [*batch, limb, N] evaluations -> [*batch, limb, N] coefficients.
+
+    Source:
+        Longa, Naehrig (CANS 2016).
+    """
+
+    name = "ntt.inverse"
+    input = operand_def(ResiduesType)
+    tables = var_operand_def(TableType)
+    ntt_backend = opt_prop_def(StringAttr)
+    result = result_def(ResiduesType)
+    facts: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+
+    @classmethod
+    def transfer(cls, input: CkksState) -> CkksState:
+        require(cls.name, input, "polynomial_domain", "ntt", "It needs no transform")
+        return input.replace(polynomial_domain="coefficient")
+
+    @staticmethod
+    def reference(
+        input: torch.Tensor, roots: torch.Tensor, rns_params: torch.Tensor
+    ) -> torch.Tensor:
+        degree = input.shape[-1]
+        rows = []
+        for limb, (q, psi) in enumerate(zip(moduli_of(rns_params), roots.tolist(), strict=True)):
+            # The matrix is unitary up to N: its inverse holds the inverse powers, transposed.
+            matrix = _evaluation_matrix(degree, pow(psi, -1, q), q).T * pow(degree, -1, q)
+            rows.append(integers(input[..., limb, :]) @ matrix % q)
+        return torch.from_numpy(np.stack(rows, axis=-2).astype(np.int64))
+
+
+NTT = Dialect("ntt", [ForwardOp, InverseOp])

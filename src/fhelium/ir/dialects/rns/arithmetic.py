@@ -1,0 +1,187 @@
+"""Coefficient-wise operations on residues, and the Montgomery transitions."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+
+from fhelium.ir.dialects.rns.exact import limb_wise
+from fhelium.ir.dialects.rns.types import ResiduesType, TableType
+from fhelium.ir.operation import DeclaredOperation, OperationFacts
+from fhelium.ir.rules import require, require_agreement
+from fhelium.values import CkksState
+
+_LIMB_WISE = OperationFacts(limb_wise=True, in_place=True)
+
+
+def _transfer_residues(operation: str, lhs: CkksState, rhs: CkksState) -> CkksState:
+    require_agreement(
+        operation, (lhs, rhs),
+        "depth", "modulus_basis", "polynomial_domain", "residue_representation",
+    )
+    return lhs
+
+
+@irdl_op_definition
+class AddStandardOp(DeclaredOperation):
+    """Add residues: c = a + b (mod q_i), canonical in [0, q_i).
+
+    Shapes:
+        [*batch, limb, N] + broadcastable residues, rns_params [row, limb] -> [*batch, limb, N].
+    """
+
+    name = "rns.add_standard"
+    lhs = operand_def(ResiduesType)
+    rhs = operand_def(ResiduesType)
+    rns_params = operand_def(TableType)
+    result = result_def(ResiduesType)
+    facts: ClassVar = _LIMB_WISE
+
+    @classmethod
+    def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
+        return _transfer_residues(cls.name, lhs, rhs)
+
+    @staticmethod
+    def reference(
+        lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor
+    ) -> torch.Tensor:
+        return limb_wise(lambda q, radix, a, b: a + b, rns_params, lhs, rhs)
+
+
+@irdl_op_definition
+class SubtractStandardOp(DeclaredOperation):
+    """Subtract residues: c = a - b (mod q_i), canonical in [0, q_i).
+
+    Shapes:
+        [*batch, limb, N] - broadcastable residues, rns_params [row, limb] -> [*batch, limb, N].
+    """
+
+    name = "rns.subtract_standard"
+    lhs = operand_def(ResiduesType)
+    rhs = operand_def(ResiduesType)
+    rns_params = operand_def(TableType)
+    result = result_def(ResiduesType)
+    facts: ClassVar = _LIMB_WISE
+
+    @classmethod
+    def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
+        return _transfer_residues(cls.name, lhs, rhs)
+
+    @staticmethod
+    def reference(
+        lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor
+    ) -> torch.Tensor:
+        return limb_wise(lambda q, radix, a, b: a - b, rns_params, lhs, rhs)
+
+
+@irdl_op_definition
+class NegateStandardOp(DeclaredOperation):
+    """Negate residues: c = -a (mod q_i), canonical in [0, q_i).
+
+    Shapes:
+        [*batch, limb, N], rns_params [row, limb] -> [*batch, limb, N].
+    """
+
+    name = "rns.negate_standard"
+    input = operand_def(ResiduesType)
+    rns_params = operand_def(TableType)
+    result = result_def(ResiduesType)
+    facts: ClassVar = _LIMB_WISE
+
+    @classmethod
+    def transfer(cls, input: CkksState) -> CkksState:
+        return input
+
+    @staticmethod
+    def reference(input: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:
+        return limb_wise(lambda q, radix, a: -a, rns_params, input)
+
+
+@irdl_op_definition
+class MultiplyMontgomeryOp(DeclaredOperation):
+    """Multiply residues with one Montgomery reduction: c = a b R^-1 (mod q_i).
+
+    A standard operand times a Montgomery one gives a standard result.
+
+    Shapes:
+        [*batch, limb, N] x broadcastable residues, rns_params [row, limb] -> [*batch, limb, N].
+
+    Source:
+        Montgomery (Mathematics of Computation 44, 1985).
+    """
+
+    name = "rns.multiply_montgomery"
+    lhs = operand_def(ResiduesType)
+    rhs = operand_def(ResiduesType)
+    rns_params = operand_def(TableType)
+    result = result_def(ResiduesType)
+    facts: ClassVar = _LIMB_WISE
+
+    @classmethod
+    def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
+        require_agreement(cls.name, (lhs, rhs), "depth", "modulus_basis", "polynomial_domain")
+        require(
+            cls.name, rhs, "residue_representation", "montgomery",
+            "Convert the factor with rns.to_montgomery", "second factor",
+        )
+        return lhs
+
+    @staticmethod
+    def reference(
+        lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor
+    ) -> torch.Tensor:
+        return limb_wise(lambda q, radix, a, b: a * b * pow(radix, -1, q), rns_params, lhs, rhs)
+
+
+@irdl_op_definition
+class ToMontgomeryOp(DeclaredOperation):
+    """Write residues in Montgomery form: c = a R (mod q_i).
+
+    Shapes:
+        [*batch, limb, N], rns_params [row, limb] -> [*batch, limb, N].
+    """
+
+    name = "rns.to_montgomery"
+    input = operand_def(ResiduesType)
+    rns_params = operand_def(TableType)
+    result = result_def(ResiduesType)
+    facts: ClassVar = _LIMB_WISE
+
+    @classmethod
+    def transfer(cls, input: CkksState) -> CkksState:
+        require(
+            cls.name, input, "residue_representation", "standard", "It is in that form already"
+        )
+        return input.replace(residue_representation="montgomery")
+
+    @staticmethod
+    def reference(input: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:
+        return limb_wise(lambda q, radix, a: a * radix, rns_params, input)
+
+
+@irdl_op_definition
+class FromMontgomeryOp(DeclaredOperation):
+    """Write Montgomery residues in standard form: c = a R^-1 (mod q_i).
+
+    Shapes:
+        [*batch, limb, N], rns_params [row, limb] -> [*batch, limb, N].
+    """
+
+    name = "rns.from_montgomery"
+    input = operand_def(ResiduesType)
+    rns_params = operand_def(TableType)
+    result = result_def(ResiduesType)
+    facts: ClassVar = _LIMB_WISE
+
+    @classmethod
+    def transfer(cls, input: CkksState) -> CkksState:
+        require(
+            cls.name, input, "residue_representation", "montgomery", "It is in that form already"
+        )
+        return input.replace(residue_representation="standard")
+
+    @staticmethod
+    def reference(input: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:
+        return limb_wise(lambda q, radix, a: a * pow(radix, -1, q), rns_params, input)

@@ -1,0 +1,95 @@
+"""What every declared operation carries: operands, state transfer, clear meaning, facts."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from xdsl.ir import ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import IRDLOperation
+
+from fhelium.values import CkksState
+
+
+class ValueType(ParametrizedAttribute, TypeAttribute):
+    """An IR type that stands for one public value class."""
+
+    value_class: ClassVar[str]
+    """Name of the class in ``fhelium.values`` that carries a value of this type."""
+
+
+@dataclass(frozen=True)
+class EngineMethod:
+    """How a declared operation appears on the Engine; its mixin method is generated from this.
+
+    Args:
+        name: Method name.
+        topic: Mixin that holds it: arithmetic, rotation, levels or representation.
+        derived: Attributes read off an operand instead of the caller, as ``{attribute:
+            expression}``, for example ``{"step": "key.step"}``.
+        key_lookup: Expression that finds an omitted key operand in ``self.keys``.
+    """
+
+    name: str
+    topic: str
+    derived: Mapping[str, str] = field(default_factory=dict)
+    key_lookup: str | None = None
+
+
+@dataclass(frozen=True)
+class OperationFacts:
+    """What passes and dispatch ask about an operation.
+
+    Args:
+        limb_wise: Each limb of the result depends on the same limb of the operands only.
+        needs_key: The last operand is an evaluation key.
+        consumes_depth: The result is deeper than the operand.
+        random: Two runs on equal operands differ.
+        in_place: A form exists that writes its result over the first operand.
+    """
+
+    limb_wise: bool = False
+    needs_key: bool = False
+    consumes_depth: bool = False
+    random: bool = False
+    in_place: bool = False
+
+
+class DeclaredOperation(IRDLOperation, ABC):
+    """Base of every FHElium operation: the one place that says what the operation is.
+
+    A subclass holds the docstring (formula, shapes, state, cost, source), the operands and
+    attributes (xDSL definitions), its Engine method if it has one, its facts, and two functions:
+    ``transfer``, the only rule for the result's state, and ``reference``, the clear meaning.
+    """
+
+    engine: ClassVar[EngineMethod | None] = None
+    facts: ClassVar[OperationFacts] = OperationFacts()
+
+    @classmethod
+    @abstractmethod
+    def transfer(cls, *states: CkksState, **attributes: Any) -> CkksState:
+        """Give the result's state from the operands' states, or raise what is wrong with them.
+
+        Fields that are None are not known yet; they agree with anything and stay unknown.
+        """
+
+    @classmethod
+    def call_facts(cls, *states: CkksState, **attributes: Any) -> dict[str, Any]:
+        """Give the literal facts an implementation reads; calls with equal facts are one call."""
+        first = states[0]
+        facts = {"depth": first.depth, "polynomial_domain": first.polynomial_domain}
+        facts.update(attributes)
+        return facts
+
+    @staticmethod
+    @abstractmethod
+    def reference(*operands: Any, **attributes: Any) -> Any:
+        """Compute the clear meaning on plain tensors."""
+
+    @classmethod
+    def public_name(cls) -> str:
+        """Return the name used in error messages: the Engine method's, else the IR name."""
+        return cls.engine.name if cls.engine is not None else cls.name
