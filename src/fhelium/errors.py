@@ -48,12 +48,22 @@ class FHEliumError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions cross process borders (workers, test runners) with all their parts.
         return _rebuild, (
-            type(self), self.operation, self.fact, self.rule, self.remedy, self.fields
+            type(self),
+            self.operation,
+            self.fact,
+            self.rule,
+            self.remedy,
+            self.fields,
         )
 
 
 def _rebuild(
-    kind: type[FHEliumError], operation: str, fact: str, rule: str, remedy: str, fields: dict[str, Any]
+    kind: type[FHEliumError],
+    operation: str,
+    fact: str,
+    rule: str,
+    remedy: str,
+    fields: dict[str, Any],
 ) -> FHEliumError:
     return kind(operation, fact, rule, remedy, **fields)
 
