@@ -104,7 +104,7 @@ HAS_TORCH := -c 'import re, torch; v = re.match(r"(\d+)\.(\d+)", torch.__version
 	@$(PIP) install --no-build-isolation -e .
 	@touch $@
 
-.venv/.extra-%: .venv/.package pyproject.toml
+.venv/.extra-%: pyproject.toml | .venv/.package
 	@echo "[5/5] packages for $*"
 	@$(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]\
 	["optional-dependencies"]["$*"], sep="\n")' > .venv/$*.txt

@@ -253,7 +253,7 @@ def test_an_unbuilt_package_imports_and_says_so_at_first_use(tmp_path):
     )
     program = f"""
         import sys
-        sys.meta_path[:] = [f for f in sys.meta_path if "ditable" not in type(f).__name__]
+        sys.meta_path[:] = [f for f in sys.meta_path if "ScikitBuild" not in type(f).__name__]
         sys.path.insert(0, {str(tmp_path)!r})
         import torch
         import fhelium, fhelium.native
