@@ -1,5 +1,112 @@
+# `make demo` and `make test` do all their own set-up: Python 3.11, a C++ compiler and make suffice.
+#   TORCH=...        the torch to install where the base interpreter has none (2.11 or later)
+#   BASE_PYTHON=...  the interpreter that the environment .venv is made from
+#   PYTHON=...       an environment of your own instead of .venv: nothing is installed into it
+TORCH ?= torch==2.13.0
 PYTHON ?= .venv/bin/python
-native:
-	cmake -S . -B build/native -G Ninja -DPython_EXECUTABLE=$(abspath $(PYTHON)) > /dev/null
-	cmake --build build/native
-	cmake --install build/native --prefix src > /dev/null
+BASE_PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 python3.14,\
+  $(shell $(name) -c 'import sys; sys.version_info >= (3, 11) and print("$(name)")' 2>/dev/null)))
+
+ifeq ($(findstring /,$(PYTHON)),)
+override PYTHON := $(shell command -v $(PYTHON))
+endif
+export PATH := $(dir $(abspath $(PYTHON))):$(PATH)
+PIP := $(PYTHON) -m pip --disable-pip-version-check -qq
+PYTEST := $(PYTHON) -m pytest
+NATIVE_SOURCES := CMakeLists.txt pyproject.toml src/fhelium/version.py \
+  $(wildcard cmake/* csrc/*/*)
+KERNEL_SOURCES := $(wildcard csrc/*/*.cpp csrc/*/*.h csrc/*/*.cu csrc/*/*.cuh)
+
+ifeq ($(PYTHON),.venv/bin/python)
+BUILD_TOOLS := .venv/.build-tools
+PACKAGE := .venv/.package
+DEMO_EXTRAS := .venv/.extra-demo
+DEV_EXTRAS := .venv/.extra-dev
+else
+PACKAGE := native
+export PYTHONPATH := src
+endif
+
+.PHONY: demo test test-all native generate lint lint-fast types format clean
+.DEFAULT_GOAL := test
+
+demo: $(PACKAGE) $(DEMO_EXTRAS)
+	@THP_MEM_ALLOC_ENABLE=1 $(PYTHON) -m fhelium demo
+
+test: lint-fast
+	$(PYTEST) -q -n 2 -m "not slow"
+
+# pytest exits 5 where no test is marked slow.
+test-all: types
+	$(PYTEST) -q -n 2 -m slow || [ $$? -eq 5 ]
+	FHELIUM_CPU_ISA=scalar $(PYTEST) -q -n 2 -m "not slow" tests/native
+
+lint: lint-fast types
+
+lint-fast: $(PACKAGE) $(DEV_EXTRAS)
+	@ruff check -q .
+	@ruff format -q --check .
+	@clang-format --dry-run -Werror $(KERNEL_SOURCES)
+	@codespell
+	@lint-imports > build/import-linter.txt || { cat build/import-linter.txt; exit 1; }
+	@$(PYTHON) tools/check_size.py
+	@$(PYTHON) tools/check_symbols.py
+	@$(PYTHON) tools/generate_native.py --check
+	@echo "lint: style, spelling, layers, sizes, symbols and generated files hold"
+
+types: $(PACKAGE) $(DEV_EXTRAS)
+	@pyright --pythonpath $(PYTHON)
+
+format: $(DEV_EXTRAS)
+	ruff check -q --fix .
+	ruff format -q .
+	clang-format -i $(KERNEL_SOURCES)
+
+# A development build into the source tree; of two builds the loader takes the later one.
+native: $(BUILD_TOOLS)
+	@cmake -S . -B build/native -G Ninja -DPython_EXECUTABLE=$(abspath $(PYTHON)) > /dev/null
+	@cmake --build build/native
+	@cmake --install build/native --prefix src > /dev/null
+
+generate: native
+	$(PYTHON) tools/generate_native.py
+
+clean:
+	rm -rf build dist .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -f src/fhelium/native/torchops/_ops*.so src/fhelium/native/torchops/build_manifest.json
+	find src tests tools cmake -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ---- the environment .venv; each step leaves a stamp ----------------------------------------------
+
+# A torch that the base interpreter has is reused, if the environment can import it.
+HAS_TORCH := -c 'import re, torch; v = re.match(r"(\d+)\.(\d+)", torch.__version__); \
+  raise SystemExit((int(v[1]), int(v[2])) < (2, 11))'
+
+.venv/.torch:
+	@test -n "$(BASE_PYTHON)" || { echo "No Python 3.11 or later. Name one: make BASE_PYTHON=..."; exit 1; }
+	@echo "[1/5] virtual environment .venv, from $(BASE_PYTHON)"
+	@$(BASE_PYTHON) -m venv --clear --system-site-packages .venv
+	@if .venv/bin/python $(HAS_TORCH) 2> /dev/null; then \
+	  echo "[2/5] torch: the base interpreter's"; \
+	else \
+	  $(BASE_PYTHON) -m venv --clear .venv && echo "[2/5] torch: installing $(TORCH)" && \
+	  .venv/bin/python -m pip --disable-pip-version-check -qq install "$(TORCH)"; \
+	fi
+	@touch $@
+
+.venv/.build-tools: .venv/.torch pyproject.toml
+	@echo "[3/5] build tools"
+	@$(PIP) install "scikit-build-core>=0.10" "cmake>=3.25" ninja
+	@touch $@
+
+.venv/.package: .venv/.build-tools $(NATIVE_SOURCES)
+	@echo "[4/5] fhelium and its compiled module"
+	@$(PIP) install --no-build-isolation -e .
+	@touch $@
+
+.venv/.extra-%: pyproject.toml | .venv/.package
+	@echo "[5/5] packages for $*"
+	@$(PYTHON) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]\
+	["optional-dependencies"]["$*"], sep="\n")' > .venv/$*.txt
+	@$(PIP) install -r .venv/$*.txt
+	@touch $@

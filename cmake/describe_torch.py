@@ -4,7 +4,8 @@ import importlib.util
 import pathlib
 
 specification = importlib.util.find_spec("torch")
-assert specification is not None and specification.origin is not None
+assert specification is not None
+assert specification.origin is not None
 root = pathlib.Path(specification.origin).parent
 namespace: dict[str, object] = {}
 exec((root / "version.py").read_text(), namespace)  # importing torch itself takes seconds

@@ -1,21 +1,31 @@
-"""Write the build manifest that the loader compares with the running environment."""
+"""Write the build manifest that the loader compares with the running environment.
+
+Usage: write_manifest.py TARGET SOURCE_FOLDER NAME=VALUE ...
+The values are what only the build knows; versions and floors come from the source folder.
+"""
 
 import json
 import pathlib
+import re
 import sys
 import tomllib
 
-target, pyproject, torch_version, backends, compiler = sys.argv[1:]
-project = tomllib.loads(pathlib.Path(pyproject).read_text())["project"]
+target, source = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+built = dict(argument.split("=", 1) for argument in sys.argv[3:])
+project = tomllib.loads((source / "pyproject.toml").read_text())["project"]
+version = re.search(r'__version__ = "(.+)"', (source / "src/fhelium/version.py").read_text())
+assert version is not None
 manifest = {
-    "project_version": project["version"],
-    "python_floor": "3.11",
-    "torch_floor": "2.11",
-    "torch_built_against": torch_version,
-    "cxx11_abi": True,
-    "cuda_toolkit": None,
-    "cuda_architectures": [],
-    "backends": backends.split("+"),
-    "compiler": compiler,
+    # Compared by the loader.
+    "project_version": version.group(1),
+    "python_floor": project["requires-python"].removeprefix(">="),
+    "torch_floor": built["torch_floor"],
+    "cxx11_abi": built["cxx11_abi"] == "1",
+    "backends": built["backends"].split("+"),
+    # Recorded only.
+    "torch_built_against": built["torch_built_against"],
+    "cuda_toolkit": built.get("cuda_toolkit"),
+    "cuda_architectures": [name for name in built.get("cuda_architectures", "").split(",") if name],
+    "compiler": built["compiler"],
 }
-pathlib.Path(target).write_text(json.dumps(manifest, indent=2) + "\n")
+target.write_text(json.dumps(manifest, indent=2) + "\n")

@@ -48,7 +48,12 @@ class FHEliumError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions cross process borders (workers, test runners) with all their parts.
         return _rebuild, (
-            type(self), self.operation, self.fact, self.rule, self.remedy, self.fields
+            type(self),
+            self.operation,
+            self.fact,
+            self.rule,
+            self.remedy,
+            self.fields,
         )
 
 

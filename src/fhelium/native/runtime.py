@@ -1,0 +1,180 @@
+"""Find, check and load the compiled operators, once for each process."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.machinery
+import importlib.util
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fhelium.errors import NativeError
+from fhelium.native import fake
+from fhelium.native.manifest import (
+    compare_manifest,
+    native_error,
+    read_manifest,
+    running_environment,
+)
+
+MODULE_NAME = "_ops"
+
+_lock = threading.RLock()  # fakes and rng hooks may come back here from the loading thread
+_ready = False
+_loaded: tuple[Path, Mapping[str, Any]] | None = None  # the module and its manifest
+
+
+@dataclass(frozen=True)
+class NativeStatus:
+    """Tell whether the compiled operators can be used here, and what they are.
+
+    Args:
+        loadable: Whether operators can be called in this process.
+        reason: Why not, with the command that mends it; empty when loadable.
+        path: The compiled module, or None where there is none.
+        manifest: Its build manifest, or None where it could not be read.
+        backends: Backends compiled into it, for example ``("CPU",)``.
+        isa: Instruction set of its CPU kernels (``"scalar"``, ...), or None when not loadable.
+    """
+
+    loadable: bool
+    reason: str
+    path: Path | None
+    manifest: Mapping[str, Any] | None
+    backends: tuple[str, ...]
+    isa: str | None
+
+
+def find_binary(folders: Iterable[str] | None = None) -> Path:
+    """Return the compiled module.
+
+    Args:
+        folders: Where to look; by default every folder of `fhelium.native.torchops`, which an
+            editable install splits between the sources and the environment.
+
+    Returns:
+        The file with one of the interpreter's extension suffixes. Where a development build and
+        an installed one are both present, the one built last is meant.
+
+    Raises:
+        NativeError: There is none. Build it with the command that the text names.
+    """
+    if folders is None:
+        folders = importlib.import_module("fhelium.native.torchops").__path__
+    folders = list(folders)
+    found = [
+        path
+        for folder in folders
+        for suffix in importlib.machinery.EXTENSION_SUFFIXES
+        if (path := Path(folder, MODULE_NAME + suffix)).is_file()
+    ]
+    if not found:
+        names = " or ".join(MODULE_NAME + s for s in importlib.machinery.EXTENSION_SUFFIXES)
+        raise native_error(f"no compiled module in {' or '.join(folders)}, needed is {names}")
+    return max(found, key=lambda path: path.stat().st_mtime_ns)
+
+
+def load_operators() -> Path:
+    """Register the operators with torch, without their shapes for tracing; return the module.
+
+    Raises:
+        NativeError: The module is missing, of another environment, or does not load.
+    """
+    global _loaded
+    with _lock:
+        if _loaded is None:
+            binary = find_binary()
+            manifest = read_manifest(binary)
+            compare_manifest(manifest, running_environment())
+            try:
+                torch.ops.load_library(str(binary))
+            except OSError as error:
+                raise native_error(f"{binary} does not load ({error})") from error
+            _loaded = binary, manifest
+        return _loaded[0]
+
+
+def require_native() -> None:
+    """Load the compiled operators on the first call; afterwards cost one comparison.
+
+    Raises:
+        NativeError: They cannot be used here; the text says found against needed and the command
+            that mends it.
+
+    Example:
+        >>> require_native()
+        >>> torch.ops.fhelium_rns_ops.cpu_isa() in {"scalar", "avx2", "avx512"}
+        True
+    """
+    if not _ready:
+        _load()
+
+
+# torch.compile runs the guard while it traces, instead of tracing into the loader. The public
+# decorator, torch.compiler.assume_constant_result, does this same and imports the compiler.
+require_native._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
+def _load() -> None:
+    global _ready
+    with _lock:
+        if _ready:
+            return
+        binary = load_operators()
+        missing = fake.missing_operators()
+        if missing:
+            raise native_error(
+                f"{binary} lacks {missing[0]}, needed are all {len(fake.operator_names())} "
+                "operators that the Python sources were generated from",
+                missing=missing,
+            )
+        fake.register()
+        _ready = True
+        # A child forked after this must not draw randomness: the samplers' threads are gone.
+        if importlib.util.find_spec("fhelium.rng") is not None:
+            rng = importlib.import_module("fhelium.rng")
+            mark = getattr(rng, "mark_native_threads_used", None)
+            if mark is not None:
+                mark()
+
+
+def native_status() -> NativeStatus:
+    """Describe the compiled operators; never raise.
+
+    Example:
+        >>> status = native_status()
+        >>> status.backends if status.loadable else status.reason
+        ('CPU',)
+    """
+    path: Path | None = None
+    manifest: Mapping[str, Any] | None = None
+    isa: str | None = None
+    reason = ""
+    try:
+        if _loaded is not None:
+            path, manifest = _loaded
+        else:
+            path = find_binary()
+            manifest = read_manifest(path)
+        require_native()
+        isa = torch.ops.fhelium_rns_ops.cpu_isa()
+    except (NativeError, RuntimeError) as error:  # RuntimeError: FHELIUM_CPU_ISA names no set
+        reason = str(error)
+    backends = tuple(str(name) for name in manifest["backends"]) if manifest else ()
+    return NativeStatus(not reason, reason, path, manifest, backends, isa)
+
+
+def has_device(kind: str) -> bool:
+    """Tell whether operators for tensors on this kind of device were compiled and can be called.
+
+    Args:
+        kind: A torch device type, ``"cpu"`` or ``"cuda"``. Whether such a device is present is
+            torch's to say.
+    """
+    status = native_status()
+    return status.loadable and kind.upper() in status.backends

@@ -1,0 +1,1 @@
+"""Typed functions over the native operators, generated from their schemas."""

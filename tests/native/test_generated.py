@@ -1,0 +1,168 @@
+"""The generated wrappers and shapes agree with the operators that the module registers."""
+
+import importlib
+import inspect
+
+import pytest
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+from fhelium.native import fake
+from fhelium.native.fake import shapes
+from fhelium.native.wrapper import rns_ops
+from tests.native.samples import PRIMES, SAMPLES, pair, parameters, residues
+from tests.programs import run_python
+from tools import generate_native
+
+OPERATORS = sorted(SAMPLES)
+FUNCTIONAL = [name for name in OPERATORS if name + "_" in SAMPLES]
+
+
+def operator(name: str) -> torch._ops.OpOverload:
+    namespace, _, base = name.partition("::")
+    return getattr(getattr(torch.ops, namespace), base).default
+
+
+def wrapper(name: str):
+    namespace, _, base = name.partition("::")
+    module = importlib.import_module(f"fhelium.native.wrapper.{namespace.removeprefix('fhelium_')}")
+    return getattr(module, base)
+
+
+def returns_tensor(name: str) -> bool:
+    return any("Tensor" in str(value.type) for value in operator(name)._schema.returns)
+
+
+def live_names() -> list[str]:
+    return [s.name for schemas in generate_native.live_schemas().values() for s in schemas]
+
+
+def as_tuple(result) -> tuple:
+    return result if isinstance(result, tuple) else (result,)
+
+
+def test_committed_files_are_what_the_schemas_give():
+    assert generate_native.stale_files(generate_native.generated_files()) == []
+
+
+def test_check_names_a_changed_a_missing_and_an_orphaned_file(tmp_path):
+    files = generate_native.generated_files()
+    first, second = list(files)[:2]
+    changed = {**files, first: files[first] + "\n"}
+    changed[second.with_name("absent_ops.py")] = ""
+    del changed[second]
+    stale = generate_native.stale_files(changed)
+    assert sorted(stale) == sorted([first, second, second.with_name("absent_ops.py")])
+
+
+def test_an_operator_without_shape_rule_is_an_error_that_names_it(monkeypatch):
+    monkeypatch.setitem(generate_native.SHAPE_RULES, "fhelium_rns_ops", {})
+    with pytest.raises(generate_native.GenerationError, match=r"fhelium_rns_ops::add_standard "):
+        generate_native.generated_files()
+
+
+def test_a_shape_rule_that_does_not_fit_is_an_error(monkeypatch):
+    for rule in ("like(nothing)", "like(lhs, rhs)", "unknown(lhs)"):
+        monkeypatch.setitem(generate_native.SHAPE_RULES["fhelium_rns_ops"], "add_standard", rule)
+        with pytest.raises(generate_native.GenerationError, match="add_standard: "):
+            generate_native.generated_files()
+
+
+def test_every_operator_has_wrapper_shape_and_sample():
+    live = live_names()
+    assert sorted(live) == fake.operator_names()
+    assert [name for name in live if name not in SAMPLES] == []
+    assert [name for name in SAMPLES if name not in live] == []
+    faked = [f"{family.NAMESPACE}::{name}" for family in fake._families() for name in family.FAKES]
+    needs_fake = [n for n in live if returns_tensor(n) or n.endswith("_")]
+    assert sorted(faked) == sorted(needs_fake)
+    for name in live:
+        names = [argument.name for argument in operator(name)._schema.arguments]
+        assert list(inspect.signature(wrapper(name)).parameters) == names
+        assert wrapper(name).__doc__ == f"``{str(operator(name)._schema).partition('::')[2]}``"
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_opcheck(name):
+    utilities = ["test_schema", "test_faketensor"]
+    if returns_tensor(name) or name.endswith("_"):
+        utilities += ["test_autograd_registration", "test_aot_dispatch_dynamic"]
+    torch.library.opcheck(operator(name), SAMPLES[name](), test_utils=utilities)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_fake_outputs_have_shape_type_and_layout_of_the_real_ones(name):
+    arguments = SAMPLES[name]()
+    with FakeTensorMode(shape_env=ShapeEnv()) as mode:
+        imitated = [mode.from_tensor(a) if isinstance(a, torch.Tensor) else a for a in arguments]
+        found = wrapper(name)(*imitated)
+    for expected, imitation in zip(
+        as_tuple(wrapper(name)(*arguments)), as_tuple(found), strict=True
+    ):
+        if not isinstance(expected, torch.Tensor):
+            assert imitation == expected
+            continue
+        assert isinstance(imitation, FakeTensor)
+        assert imitation.dtype == expected.dtype
+        assert imitation.device == expected.device
+        assert imitation.dim() == expected.dim()
+        assert expected.is_contiguous()
+        for size, real in zip(imitation.shape, expected.shape, strict=True):
+            assert isinstance(size, torch.SymInt) or size == real  # opaque widths are symbols
+
+
+@pytest.mark.parametrize("name", FUNCTIONAL)
+def test_in_place_twin_writes_what_the_functional_form_returns(name):
+    arguments = SAMPLES[name]()
+    before = [a.clone() if isinstance(a, torch.Tensor) else a for a in arguments]
+    expected = wrapper(name)(*arguments)
+    for argument, copy in zip(arguments, before, strict=True):
+        assert not isinstance(argument, torch.Tensor) or torch.equal(argument, copy)
+    assert wrapper(name + "_")(*arguments) is None
+    assert torch.equal(arguments[0], expected)
+    assert not torch.equal(expected, before[0])  # a sample on which nothing happens proves nothing
+
+
+def test_parameter_rows_of_the_shapes_are_those_of_the_enumeration():
+    assert len(rns_ops.parameter_row_names().split(",")) == shapes.PARAMETER_ROWS
+
+
+def sum_of_three(lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:
+    result = rns_ops.add_standard(lhs, rhs, rns_params)
+    rns_ops.add_standard_(result, rhs, rns_params)
+    return result
+
+
+def test_compiled_function_of_operators_has_no_graph_break():
+    lhs, rhs, rns_params = pair()
+    compiled = torch.compile(sum_of_three, fullgraph=True, backend="eager")
+    expected = (lhs + 2 * rhs) % torch.tensor(PRIMES)[:, None]
+    assert torch.equal(compiled(lhs, rhs, rns_params), expected)
+    longer = residues(5, seed=3)  # another batch, so dynamic shapes are exercised too
+    expected = (longer + 2 * rhs) % torch.tensor(PRIMES)[:, None]
+    assert torch.equal(compiled(longer, rhs, rns_params), expected)
+
+
+def test_the_first_use_may_be_inside_a_compiled_function():
+    # A fresh process: the guard loads the module while torch traces.
+    program = """
+        import torch
+        from fhelium.native import runtime
+        from fhelium.native.wrapper import rns_ops
+
+        @torch.compile(fullgraph=True, backend="eager")
+        def double(moduli, x):
+            return rns_ops.add_standard(x, x, rns_ops.rns_parameters(moduli, 16))
+
+        assert not runtime._ready
+        print(double(torch.tensor([97]), torch.full((1, 16), 50)).unique().tolist())
+    """
+    assert run_python(program) == "[3]"
+
+
+def test_meta_tensors_give_meta_results():
+    result = rns_ops.add_standard(*(tensor.to("meta") for tensor in pair()))
+    assert result.device.type == "meta"
+    assert result.shape == (2, len(PRIMES), 16)
+    assert parameters().shape == (shapes.PARAMETER_ROWS, len(PRIMES))
