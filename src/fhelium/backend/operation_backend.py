@@ -55,7 +55,8 @@ class OperationBackend:
         """Return what is registered for an operation, in order of registration."""
         return tuple(
             ImplementationDiagnostic(
-                implementation.name, type(implementation).__name__,
+                implementation.name,
+                type(implementation).__name__,
                 implementation.supports_in_place,
             )
             for implementation in self.registry.candidates(operation)

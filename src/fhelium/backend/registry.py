@@ -33,8 +33,10 @@ class OperationImplementationRegistry:
         for implementation in self._implementations:
             if implementation.name in seen:
                 raise ImplementationError(
-                    "registry", f"two implementations are named {implementation.name!r}",
-                    "Names are unique in a registry", "Rename one of them",
+                    "registry",
+                    f"two implementations are named {implementation.name!r}",
+                    "Names are unique in a registry",
+                    "Rename one of them",
                 )
             seen.add(implementation.name)
             for operation_type in implementation.operation_types:
@@ -73,8 +75,7 @@ class OperationImplementationRegistry:
         found = [
             implementation
             for implementation in self.candidates(invocation.operation_type)
-            if (name is None or implementation.name == name)
-            and implementation.supports(invocation)
+            if (name is None or implementation.name == name) and implementation.supports(invocation)
         ]
         if len(found) == 1:
             return found[0]

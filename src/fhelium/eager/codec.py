@@ -68,9 +68,7 @@ class CodecMethods(EngineCore):
         Source:
             Cheon, Kim, Kim, Song (ASIACRYPT 2017), Ecd.
         """
-        return self._encode(
-            "encode", message, depth, scale, message_bound, _device_of(device)
-        )
+        return self._encode("encode", message, depth, scale, message_bound, _device_of(device))
 
     def decode(self, plaintext: Plaintext, *, real: bool = False) -> torch.Tensor:
         """Read the slots of a plaintext: exact centred CRT, divided by the scale, evaluated.
@@ -97,12 +95,15 @@ class CodecMethods(EngineCore):
         """
         if not isinstance(plaintext, Plaintext):
             raise OperandTypeError(
-                "decode", f"plaintext is a {type(plaintext).__name__}, needed is a Plaintext",
-                "Only clear values can be decoded", "Decrypt a ciphertext first",
+                "decode",
+                f"plaintext is a {type(plaintext).__name__}, needed is a Plaintext",
+                "Only clear values can be decoded",
+                "Decrypt a ciphertext first",
             )
         self._require_encoded("decode", plaintext)
         state = plaintext.state
-        assert state.scale is not None and state.depth is not None
+        assert state.scale is not None
+        assert state.depth is not None
         resources = self.dispatcher(plaintext.device).resources
         slots = decode_slots(resources, plaintext.data, state.scale, state.depth)
         return slots.real.clone() if real else slots
@@ -146,8 +147,10 @@ class CodecMethods(EngineCore):
         operation = "prepare_plaintext"
         if for_ not in ("multiply", "add"):
             raise StateError(
-                operation, f"for_ is {for_!r}, needed is 'multiply' or 'add'",
-                "A plaintext is prepared for one kind of operation", "Pass one of the two",
+                operation,
+                f"for_ is {for_!r}, needed is 'multiply' or 'add'",
+                "A plaintext is prepared for one kind of operation",
+                "Pass one of the two",
             )
         self._require_ciphertext(operation, like)
         depth, scale = like.state.depth, like.state.scale
@@ -263,7 +266,8 @@ class CodecMethods(EngineCore):
         target = public_key.device if device is None else _device_of(device)
         if target != public_key.device:
             raise DeviceMismatchError(
-                operation, f"asked for {target}, the public key is on {public_key.device}",
+                operation,
+                f"asked for {target}, the public key is on {public_key.device}",
                 "Encryption runs where the key is; nothing is moved unasked",
                 "Move the key with public_key.to(device)",
             )
@@ -280,12 +284,16 @@ class CodecMethods(EngineCore):
         device: torch.device,
     ) -> Plaintext:
         config = self.config
-        if isinstance(depth, bool) or not isinstance(depth, int) or not (
-            0 <= depth <= config.max_depth
+        if (
+            isinstance(depth, bool)
+            or not isinstance(depth, int)
+            or not (0 <= depth <= config.max_depth)
         ):
             raise DepthExhaustedError(
-                operation, f"asked for depth {depth}, depths are 0 to {config.max_depth}",
-                "A depth counts dropped primes from 0", "Choose one of these depths",
+                operation,
+                f"asked for depth {depth}, depths are 0 to {config.max_depth}",
+                "A depth counts dropped primes from 0",
+                "Choose one of these depths",
             )
         actual = config.scale_at(depth) if scale is None else float(scale)
         slots = prepare_message(
@@ -324,11 +332,16 @@ class CodecMethods(EngineCore):
         require_same_context(operation, plaintext.state, public_key.state)
         state = plaintext.state
         depth, scale = state.depth, state.scale
-        assert depth is not None and scale is not None
+        assert depth is not None
+        assert scale is not None
         resources = self.dispatcher(plaintext.device).resources
         data = encrypt_zero_with_public_key(
-            resources, self._ntt_backend, public_key.data,
-            self._random.root(Domain.ENCRYPTION_MASK), plaintext.batch_shape, depth,
+            resources,
+            self._ntt_backend,
+            public_key.data,
+            self._random.root(Domain.ENCRYPTION_MASK),
+            plaintext.batch_shape,
+            depth,
         )
         rns_params = resources.material(f"rns_parameters/Q/{depth}")
         ckks_ops.add_plaintext_(data, plaintext.data, rns_params)
@@ -348,9 +361,7 @@ class CodecMethods(EngineCore):
     def _require_encoded(self, operation: str, plaintext: Plaintext) -> None:
         self._require_context(operation, plaintext.state)
         remedy = "Use the plaintext that engine.encode gives"
-        require(
-            operation, plaintext.state, "polynomial_domain", "coefficient", remedy, "plaintext"
-        )
+        require(operation, plaintext.state, "polynomial_domain", "coefficient", remedy, "plaintext")
         require(
             operation, plaintext.state, "residue_representation", "standard", remedy, "plaintext"
         )
@@ -358,7 +369,8 @@ class CodecMethods(EngineCore):
     def _require_public_key(self, operation: str, public_key: object) -> None:
         if not isinstance(public_key, PublicKey):
             raise OperandTypeError(
-                operation, f"public_key is a {type(public_key).__name__}, needed is a PublicKey",
+                operation,
+                f"public_key is a {type(public_key).__name__}, needed is a PublicKey",
                 "Messages are encrypted with a public key",
                 "Make one with engine.create_public_key(secret_key)",
             )
@@ -367,7 +379,8 @@ class CodecMethods(EngineCore):
     def _require_ciphertext(self, operation: str, ciphertext: object) -> None:
         if not isinstance(ciphertext, Ciphertext):
             raise OperandTypeError(
-                operation, f"the operand is a {type(ciphertext).__name__}, needed is a Ciphertext",
+                operation,
+                f"the operand is a {type(ciphertext).__name__}, needed is a Ciphertext",
                 "The operation works on encrypted values",
                 "Encrypt first with engine.encrypt_message",
             )

@@ -45,8 +45,10 @@ class CompositeMethods(EngineCore):
         """
         if isinstance(step, bool) or not isinstance(step, int):
             raise StateError(
-                "rotate_by_step", f"step is a {type(step).__name__}, needed is an int",
-                "A rotation moves by whole slots", "Pass an int",
+                "rotate_by_step",
+                f"step is a {type(step).__name__}, needed is an int",
+                "A rotation moves by whole slots",
+                "Pass an int",
             )
         if step % self.config.num_slots == 0:
             return ciphertext.clone()
@@ -92,7 +94,8 @@ class CompositeMethods(EngineCore):
         count = slots if size is None else size
         if count < 1 or count > slots or count & (count - 1):
             raise StateError(
-                "sum_slots", f"size is {size}, the number of slots is {slots}",
+                "sum_slots",
+                f"size is {size}, the number of slots is {slots}",
                 "A window is a power of two up to the number of slots",
                 "Pad the message to a power of two",
             )

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import torch
 
-from fhelium import values
 from fhelium.backend import OperationBackend
 from fhelium.backend.ntt import require_ntt_backend
 from fhelium.config import CkksConfig, Preset
@@ -20,9 +18,9 @@ from fhelium.errors import (
     OperandTypeError,
     StateError,
 )
-from fhelium.ir.operation import DeclaredOperation, ValueType
+from fhelium.ir.operation import DeclaredOperation
 from fhelium.rng import RandomSource
-from fhelium.values import Ciphertext, CkksState, EvaluationKeys, Plaintext, TensorResident
+from fhelium.values import Ciphertext, CkksState, EvaluationKeys, Plaintext
 
 DEFAULT_PRESET = Preset.slots8192_scale40_depth7_int64
 
@@ -75,9 +73,7 @@ class EngineCore:
             with self._lock:
                 found = self._dispatchers.get(device)
                 if found is None:
-                    found = DeviceDispatcher(
-                        self.config, device, self._backend, self._ntt_backend
-                    )
+                    found = DeviceDispatcher(self.config, device, self._backend, self._ntt_backend)
                     self._dispatchers[device] = found
         return found
 
@@ -110,19 +106,6 @@ class EngineCore:
             )
 
 
-@cache
-def operand_classes(
-    operation: type[DeclaredOperation],
-) -> tuple[tuple[str, type[TensorResident]], ...]:
-    """Return each operand's name and the class of value it takes, from the declaration."""
-    found = []
-    for name, definition in operation.get_irdl_definition().operands:
-        attribute = next(iter(definition.constr.get_bases() or ()))
-        assert issubclass(attribute, ValueType)
-        found.append((name, getattr(values, attribute.value_class)))
-    return tuple(found)
-
-
 _SUGGESTIONS = {
     ("add", "number"): "Use engine.add_scalar(ciphertext, value)",
     ("subtract", "number"): "Use engine.add_scalar(ciphertext, -value)",
@@ -134,7 +117,7 @@ _SUGGESTIONS = {
 
 
 def _require_types(operation: type[DeclaredOperation], operands: tuple[Any, ...]) -> None:
-    for (name, needed), operand in zip(operand_classes(operation), operands, strict=True):
+    for (name, needed), operand in zip(operation.operand_classes(), operands, strict=True):
         if not isinstance(operand, needed):
             public = operation.public_name()
             kind = "number" if isinstance(operand, int | float) else "clear"

@@ -95,7 +95,8 @@ class DecryptionMethods(CodecMethods):
         """
         plaintext = self._decrypt("decrypt_message", ciphertext, secret_key, policy)
         state = plaintext.state
-        assert state.scale is not None and state.depth is not None
+        assert state.scale is not None
+        assert state.depth is not None
         resources = self.dispatcher(plaintext.device).resources
         slots = decode_slots(resources, plaintext.data, state.scale, state.depth)
         limit = known_sum(state.message_bound, state.noise_bound)
@@ -121,13 +122,21 @@ class DecryptionMethods(CodecMethods):
         self._require_ciphertext(operation, ciphertext)
         if not isinstance(secret_key, SecretKey):
             raise OperandTypeError(
-                operation, f"secret_key is a {type(secret_key).__name__}, needed is a SecretKey",
-                "Only a secret key opens a ciphertext", "Pass the key that made the public key",
+                operation,
+                f"secret_key is a {type(secret_key).__name__}, needed is a SecretKey",
+                "Only a secret key opens a ciphertext",
+                "Pass the key that made the public key",
             )
         state = ciphertext.state
         require_same_context(operation, state, secret_key.state)
-        require(operation, state, "residue_representation", "standard",
-                "Convert it with a from-Montgomery transition", "ciphertext")
+        require(
+            operation,
+            state,
+            "residue_representation",
+            "standard",
+            "Convert it with a from-Montgomery transition",
+            "ciphertext",
+        )
         if ciphertext.device != secret_key.device:
             raise DeviceMismatchError(
                 operation,
@@ -135,10 +144,15 @@ class DecryptionMethods(CodecMethods):
                 "All operands live on one device; nothing is moved unasked",
                 "Move one with .to(device)",
             )
-        assert state.depth is not None and state.scale is not None
+        assert state.scale is not None
+        assert state.depth is not None
         resources = self.dispatcher(ciphertext.device).resources
         residues = decrypt_residues(
-            resources, self._ntt_backend, ciphertext.data, secret_key.data, state.depth,
+            resources,
+            self._ntt_backend,
+            ciphertext.data,
+            secret_key.data,
+            state.depth,
             in_ntt=state.polynomial_domain == "ntt",
         )
         result = state.replace(components=1, polynomial_domain="coefficient")
@@ -150,9 +164,7 @@ class DecryptionMethods(CodecMethods):
             sigma = max(sigma, typical)
         self._cover(residues, secret_key, sigma, state.depth)
         added = noise.TAIL * math.sqrt(self.config.N) * sigma / state.scale
-        return Plaintext(
-            residues, result.replace(noise_bound=known_sum(state.noise_bound, added))
-        )
+        return Plaintext(residues, result.replace(noise_bound=known_sum(state.noise_bound, added)))
 
     def _cover(
         self, residues: torch.Tensor, secret_key: SecretKey, sigma: float, depth: int

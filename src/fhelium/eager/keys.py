@@ -149,9 +149,7 @@ class KeyMethods(EngineCore):
         data, state, seed = self._switching_key(
             secret_key, permute_secret(secret_key.data, element)
         )
-        key = RotationKey(
-            data, state, public_seed=seed, step=canonical, galois_element=element
-        )
+        key = RotationKey(data, state, public_seed=seed, step=canonical, galois_element=element)
         return _placed(key, device)
 
     def create_conjugation_key(
@@ -239,9 +237,7 @@ class KeyMethods(EngineCore):
         resources = self.dispatcher(secret_key.device).resources
         seed = self._random.root(Domain.PUBLIC_SEED)
         root = self._random.root(Domain.KEY_ERROR)
-        data = make_switching_key(
-            resources, self._ntt_backend, source, secret_key.data, seed, root
-        )
+        data = make_switching_key(resources, self._ntt_backend, source, secret_key.data, seed, root)
         return data, self._key_state(secret_key.key_id, components=2, like=secret_key), seed
 
     def _key_state(
@@ -262,22 +258,28 @@ class KeyMethods(EngineCore):
     def _canonical_step(self, operation: str, step: int) -> int:
         if isinstance(step, bool) or not isinstance(step, int):
             raise StateError(
-                operation, f"step is a {type(step).__name__}, needed is an int",
-                "A rotation moves by whole slots", "Pass an int",
+                operation,
+                f"step is a {type(step).__name__}, needed is an int",
+                "A rotation moves by whole slots",
+                "Pass an int",
             )
         canonical = step % self.config.num_slots
         if canonical == 0:
             raise StateError(
-                operation, f"step is {step}, which is 0 modulo {self.config.num_slots} slots",
-                "Step 0 needs no key", "Leave it out",
+                operation,
+                f"step is {step}, which is 0 modulo {self.config.num_slots} slots",
+                "Step 0 needs no key",
+                "Leave it out",
             )
         return canonical
 
     def _require_secret(self, operation: str, secret_key: object) -> None:
         if not isinstance(secret_key, SecretKey):
             raise OperandTypeError(
-                operation, f"secret_key is a {type(secret_key).__name__}, needed is a SecretKey",
-                "Only a secret key makes and opens things", "Pass engine.create_secret_key()",
+                operation,
+                f"secret_key is a {type(secret_key).__name__}, needed is a SecretKey",
+                "Only a secret key makes and opens things",
+                "Pass engine.create_secret_key()",
             )
         self._require_context(operation, secret_key.state)
 

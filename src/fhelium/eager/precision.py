@@ -86,7 +86,8 @@ class PrecisionMethods(DecryptionMethods):
             raise MessageValueError(
                 "precision",
                 f"expected has shape {np.shape(clear)}, the result {found.shape}",
-                "The expected message broadcasts to the result", "Reshape it",
+                "The expected message broadcasts to the result",
+                "Reshape it",
             ) from None
         return PrecisionStats(_axis(error.real), _axis(error.imag))
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, ClassVar
 
 from xdsl.ir import ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import IRDLOperation
 
+from fhelium import values
 from fhelium.values import CkksState
 
 
@@ -90,6 +92,21 @@ class DeclaredOperation(IRDLOperation, ABC):
         """Compute the clear meaning on plain tensors."""
 
     @classmethod
+    def operand_classes(cls) -> tuple[tuple[str, type], ...]:
+        """Return each operand's name and the class of ``fhelium.values`` it takes."""
+        return _operand_classes(cls)
+
+    @classmethod
     def public_name(cls) -> str:
         """Return the name used in error messages: the Engine method's, else the IR name."""
         return cls.engine.name if cls.engine is not None else cls.name
+
+
+@cache
+def _operand_classes(operation: type[DeclaredOperation]) -> tuple[tuple[str, type], ...]:
+    found = []
+    for name, definition in operation.get_irdl_definition().operands:
+        (attribute,) = definition.constr.get_bases() or ()
+        assert issubclass(attribute, ValueType)
+        found.append((name, getattr(values, attribute.value_class)))
+    return tuple(found)

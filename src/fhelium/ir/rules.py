@@ -80,7 +80,10 @@ def require_agreement(operation: str, states: tuple[CkksState, ...], *fields: st
             label = name.replace("_", " ")
             shown = " and ".join(_show(name, value) for value in values)
             raise StateError(
-                operation, f"the operands' {label} values are {shown}", rule, remedy,
+                operation,
+                f"the operands' {label} values are {shown}",
+                rule,
+                remedy,
                 **{name: tuple(values)},
             )
 
@@ -109,13 +112,21 @@ def require_ciphertext(operation: str, *states: CkksState, components: int | Non
             operation, state, "modulus_basis", "Q", "Bring it down with a mod_down", "ciphertext"
         )
         require(
-            operation, state, "residue_representation", "standard",
-            "Convert it with a from-Montgomery transition", "ciphertext",
+            operation,
+            state,
+            "residue_representation",
+            "standard",
+            "Convert it with a from-Montgomery transition",
+            "ciphertext",
         )
         if components is not None:
             require(
-                operation, state, "components", components,
-                "Relinearize it first with engine.relinearize" if components == 2
+                operation,
+                state,
+                "components",
+                components,
+                "Relinearize it first with engine.relinearize"
+                if components == 2
                 else "Only the product of two ciphertexts has three components",
                 "ciphertext",
             )

@@ -27,7 +27,10 @@ def digit_constants(config: CkksConfig, depth: int) -> dict[str, list]:
             scale.append(pow(rest, -1, prime))
             matrix.append([rest % target for target in targets])
     return {
-        "digit_bounds": bounds, "digit_scale": scale, "matrix": matrix, "correction": correction,
+        "digit_bounds": bounds,
+        "digit_scale": scale,
+        "matrix": matrix,
+        "correction": correction,
     }
 
 

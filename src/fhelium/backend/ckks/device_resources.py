@@ -77,7 +77,8 @@ class CkksDeviceResources:
             maker = self._makers.get(family)
             if maker is None:
                 raise ImplementationError(
-                    "material", f"the symbol is {symbol!r}, families are {sorted(self._makers)}",
+                    "material",
+                    f"the symbol is {symbol!r}, families are {sorted(self._makers)}",
                     "A numerical table is named by family and parts",
                     "Bind other materials, such as keys, yourself",
                 )

@@ -13,9 +13,7 @@ from fhelium.native.wrapper import ckks_ops, random_ops, rns_ops
 from fhelium.rng import Domain, derive, key_tensor
 
 
-def transform_on(
-    resources: CkksDeviceResources, backend: str, basis: str, depth: int
-) -> Transform:
+def transform_on(resources: CkksDeviceResources, backend: str, basis: str, depth: int) -> Transform:
     """Return both NTT directions on one basis and depth."""
     symbols = transform_symbols(backend, basis, depth)
     tables = {name: resources.material(symbol) for name, symbol in symbols.items()}
@@ -90,9 +88,7 @@ def encrypt_zero_with_public_key(
     for component in range(2):
         error = random_ops.sample_gaussian(error_key, component, count, degree)
         rns_ops.add_standard_(masked[component], rns_ops.reduce_integers(error, params), params)
-    tables = {
-        name: resources.material(symbol) for name, symbol in mod_down_symbols(depth).items()
-    }
+    tables = {name: resources.material(symbol) for name, symbol in mod_down_symbols(depth).items()}
     result = mod_down(masked, tables)
     return result.reshape(2, *batch_shape, *result.shape[-2:])
 

@@ -20,10 +20,8 @@ def sample_secret(resources: CkksDeviceResources, backend: str, root: bytes) -> 
     return rns_ops.to_montgomery(residues, on_qp.rns_params)
 
 
-def expand_public_half(
-    resources: CkksDeviceResources, seed: bytes, count: int
-) -> torch.Tensor:
-    """Expand the public uniform polynomials of a seed: [count, limb + K, N], standard NTT values."""
+def expand_public_half(resources: CkksDeviceResources, seed: bytes, count: int) -> torch.Tensor:
+    """Expand a seed into public uniform polynomials: [count, limb + K, N], standard NTT values."""
     params = resources.material("rns_parameters/QP/0")
     ids = torch.arange(params.shape[1], dtype=torch.int64)
     key = key_tensor(derive(seed, Domain.PUBLIC_SEED))
@@ -94,9 +92,7 @@ def make_switching_key(
         factor.to(source.device).expand_as(source), source, params
     )
     for index, (start, end) in enumerate(digits):
-        rns_ops.add_standard_(
-            hidden[index, start:end], message[start:end], params[:, start:end]
-        )
+        rns_ops.add_standard_(hidden[index, start:end], message[start:end], params[:, start:end])
     key = switching_key_storage(len(digits), len(config.primes), config.N, device=source.device)
     key[:, 0].copy_(rns_ops.to_montgomery(hidden, params))
     key[:, 1].copy_(rns_ops.to_montgomery(uniform, params))
@@ -105,9 +101,7 @@ def make_switching_key(
 
 def square_secret(resources: CkksDeviceResources, secret: torch.Tensor) -> torch.Tensor:
     """Return s^2 in the form of s: the product of two Montgomery operands is Montgomery."""
-    return rns_ops.multiply_montgomery(
-        secret, secret, resources.material("rns_parameters/QP/0")
-    )
+    return rns_ops.multiply_montgomery(secret, secret, resources.material("rns_parameters/QP/0"))
 
 
 def permute_secret(secret: torch.Tensor, galois_element: int) -> torch.Tensor:

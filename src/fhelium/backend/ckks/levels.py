@@ -24,9 +24,7 @@ def _rescale_symbols(backend: str, depth: int, domains: tuple[str, str]) -> dict
     return symbols
 
 
-def _transform(
-    backend: str, side: str, depth: int, tables: dict[str, torch.Tensor]
-) -> Transform:
+def _transform(backend: str, side: str, depth: int, tables: dict[str, torch.Tensor]) -> Transform:
     prefix = f"{side}/"
     own = {k.removeprefix(prefix): v for k, v in tables.items() if k.startswith(prefix)}
     return Transform.of(backend, "Q", depth, own)

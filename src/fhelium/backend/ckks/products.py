@@ -109,8 +109,11 @@ class NativeScalarImplementation(CompositeImplementation):
             return rns_ops.multiply_montgomery(ciphertext, scalar, rns_params)
         result = ciphertext.clone(memory_format=torch.contiguous_format)
         # A constant polynomial is its coefficient 0, and the same value at every root.
-        constant_term = slice(0, 1) if invocation.attributes["polynomial_domain"] == "coefficient" \
+        constant_term = (
+            slice(0, 1)
+            if invocation.attributes["polynomial_domain"] == "coefficient"
             else slice(None)
+        )
         rns_ops.add_standard_(result[0][..., constant_term], scalar, rns_params)
         return result
 

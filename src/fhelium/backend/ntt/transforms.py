@@ -31,8 +31,10 @@ def require_ntt_backend(name: str | None) -> str:
         return DEFAULT_NTT_BACKEND
     if name not in NTT_BACKENDS:
         raise ImplementationError(
-            "ntt_backend", f"asked for {name!r}, there are {list(NTT_BACKENDS)}",
-            "An NTT backend is chosen by name", "Use one of these names",
+            "ntt_backend",
+            f"asked for {name!r}, there are {list(NTT_BACKENDS)}",
+            "An NTT backend is chosen by name",
+            "Use one of these names",
         )
     return name
 
@@ -90,9 +92,7 @@ class Transform:
 
     def forward_(self, residues: torch.Tensor) -> torch.Tensor:
         """Transform in place and return the same tensor."""
-        _OPERATORS[self.backend, "forward"][1](
-            residues, *self.tables["forward"], self.rns_params
-        )
+        _OPERATORS[self.backend, "forward"][1](residues, *self.tables["forward"], self.rns_params)
         return residues
 
     def inverse(self, residues: torch.Tensor) -> torch.Tensor:
@@ -101,9 +101,7 @@ class Transform:
 
     def inverse_(self, residues: torch.Tensor) -> torch.Tensor:
         """Transform back in place and return the same tensor."""
-        _OPERATORS[self.backend, "inverse"][1](
-            residues, *self.tables["inverse"], self.rns_params
-        )
+        _OPERATORS[self.backend, "inverse"][1](residues, *self.tables["inverse"], self.rns_params)
         return residues
 
     def _run(self, direction: str, residues: torch.Tensor) -> torch.Tensor:

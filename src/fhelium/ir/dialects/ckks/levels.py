@@ -79,7 +79,9 @@ class RescaleOp(DeclaredOperation):
         if depth is None or scale is None:
             return ciphertext.replace(
                 depth=None if depth is None else depth + 1,
-                scale=None, noise_bound=None, polynomial_domain=domain,
+                scale=None,
+                noise_bound=None,
+                polynomial_domain=domain,
             )
         exact = scale / config.q_primes[depth]
         if exact < 1:
@@ -92,7 +94,8 @@ class RescaleOp(DeclaredOperation):
         result = config.canonical_scale(exact, depth + 1)
         error = noise.rounding(config, ciphertext.components or 3, result)
         relabelled = (
-            0.0 if result == exact
+            0.0
+            if result == exact
             else known_product(ciphertext.message_bound, _CANONICAL_TOLERANCE)
         )
         return checked(
@@ -115,8 +118,10 @@ class RescaleOp(DeclaredOperation):
 def _require_reachable(operation: str, ciphertext: CkksState, depth: int) -> None:
     if isinstance(depth, bool) or not isinstance(depth, int):
         raise StateError(
-            operation, f"depth is a {type(depth).__name__}, needed is an int",
-            "A depth counts dropped primes from 0", "Pass an int",
+            operation,
+            f"depth is a {type(depth).__name__}, needed is an int",
+            "A depth counts dropped primes from 0",
+            "Pass an int",
         )
     if ciphertext.depth is not None and depth < ciphertext.depth:
         raise StateError(
@@ -130,8 +135,10 @@ def _require_reachable(operation: str, ciphertext: CkksState, depth: int) -> Non
         raise DepthExhaustedError(
             operation,
             f"asked for depth {depth}, the largest depth is {ciphertext.config.max_depth}",
-            "The base prime stays", "Choose a preset with more depth",
-            depth=depth, max_depth=ciphertext.config.max_depth,
+            "The base prime stays",
+            "Choose a preset with more depth",
+            depth=depth,
+            max_depth=ciphertext.config.max_depth,
         )
 
 
@@ -261,7 +268,8 @@ class AlignOp(DeclaredOperation):
                 operation,
                 f"the scale {ciphertext.scale:.6g} exceeds what one prime can bring to "
                 f"{target:.6g}",
-                "Alignment divides by one prime only", "Rescale the product first",
+                "Alignment divides by one prime only",
+                "Rescale the product first",
             )
         dropped = ciphertext.replace(depth=depth - 1)
         product = MultiplyScalarOp.transfer(dropped, value=1.0, scale=factor)

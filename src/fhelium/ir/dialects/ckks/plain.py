@@ -65,12 +65,14 @@ class AddPlaintextOp(DeclaredOperation):
         require_ciphertext(operation, ciphertext)
         require_same_context(operation, ciphertext, plaintext)
         require(
-            operation, plaintext, "residue_representation", "standard",
-            'Prepare it with engine.prepare_plaintext(..., for_="add")', "plaintext",
+            operation,
+            plaintext,
+            "residue_representation",
+            "standard",
+            'Prepare it with engine.prepare_plaintext(..., for_="add")',
+            "plaintext",
         )
-        require_agreement(
-            operation, (ciphertext, plaintext), "depth", "scale", "polynomial_domain"
-        )
+        require_agreement(operation, (ciphertext, plaintext), "depth", "scale", "polynomial_domain")
         return checked(
             operation,
             ciphertext.replace(
@@ -153,9 +155,7 @@ class MultiplyPlaintextOp(DeclaredOperation):
                 scale=known_product(ciphertext.scale, plaintext.scale),
                 polynomial_domain=output_domain or ciphertext.polynomial_domain,
                 noise_bound=noise_bound,
-                message_bound=known_product(
-                    ciphertext.message_bound, plaintext.message_bound
-                ),
+                message_bound=known_product(ciphertext.message_bound, plaintext.message_bound),
                 insecure=ciphertext.insecure or plaintext.insecure,
             ),
         )
@@ -181,8 +181,10 @@ def _require_real(operation: str, value: object) -> float:
         )
     if not math.isfinite(value):
         raise MessageValueError(
-            operation, f"value is {value}, needed is a finite number",
-            "NaN and infinity cannot be encoded", "Pass a finite scalar",
+            operation,
+            f"value is {value}, needed is a finite number",
+            "NaN and infinity cannot be encoded",
+            "Pass a finite scalar",
         )
     return float(value)
 
@@ -300,13 +302,17 @@ class MultiplyScalarOp(DeclaredOperation):
         factor = factor_scale(ciphertext) if scale is None else float(scale)
         if factor is not None and not (1 <= factor < math.inf):
             raise MessageValueError(
-                operation, f"scale is {scale}, the smallest is 1",
-                "The factor is rounded to an integer at this scale", "Pass a scale of 1 or more",
+                operation,
+                f"scale is {scale}, the smallest is 1",
+                "The factor is rounded to an integer at this scale",
+                "Pass a scale of 1 or more",
             )
         if factor == 1.0 and float(value) != math.floor(value):
             raise MessageValueError(
-                operation, f"value is {value} and scale is 1, which would round it",
-                "At scale 1 only integers are exact", "Omit scale, or pass a larger one",
+                operation,
+                f"value is {value} and scale is 1, which would round it",
+                "At scale 1 only integers are exact",
+                "Omit scale, or pass a larger one",
             )
         error = None if factor is None else (0.0 if factor == 1.0 else 0.5 / factor)
         total = known_sum(ciphertext.message_bound, ciphertext.noise_bound)

@@ -53,8 +53,12 @@ class CoefficientToNttOp(DeclaredOperation):
         operation = cls.public_name()
         require_ciphertext(operation, ciphertext)
         require(
-            operation, ciphertext, "polynomial_domain", "coefficient",
-            "It needs no conversion", "ciphertext",
+            operation,
+            ciphertext,
+            "polynomial_domain",
+            "coefficient",
+            "It needs no conversion",
+            "ciphertext",
         )
         return ciphertext.replace(polynomial_domain="ntt")
 
@@ -101,8 +105,12 @@ class NttToCoefficientOp(DeclaredOperation):
         operation = cls.public_name()
         require_ciphertext(operation, ciphertext)
         require(
-            operation, ciphertext, "polynomial_domain", "ntt",
-            "It needs no conversion", "ciphertext",
+            operation,
+            ciphertext,
+            "polynomial_domain",
+            "ntt",
+            "It needs no conversion",
+            "ciphertext",
         )
         return ciphertext.replace(polynomial_domain="coefficient")
 

@@ -122,9 +122,7 @@ class ConjugateOp(DeclaredOperation):
     key = operand_def(ConjugationKeyType)
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod(
-        "conjugate", "rotation", key_lookup="self.keys.conjugation()"
-    )
+    engine: ClassVar = EngineMethod("conjugate", "rotation", key_lookup="self.keys.conjugation()")
     facts: ClassVar = OperationFacts(needs_key=True)
 
     @classmethod

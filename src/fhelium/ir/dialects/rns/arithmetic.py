@@ -18,8 +18,12 @@ _LIMB_WISE = OperationFacts(limb_wise=True, in_place=True)
 
 def _transfer_residues(operation: str, lhs: CkksState, rhs: CkksState) -> CkksState:
     require_agreement(
-        operation, (lhs, rhs),
-        "depth", "modulus_basis", "polynomial_domain", "residue_representation",
+        operation,
+        (lhs, rhs),
+        "depth",
+        "modulus_basis",
+        "polynomial_domain",
+        "residue_representation",
     )
     return lhs
 
@@ -44,9 +48,7 @@ class AddStandardOp(DeclaredOperation):
         return _transfer_residues(cls.name, lhs, rhs)
 
     @staticmethod
-    def reference(
-        lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor
-    ) -> torch.Tensor:
+    def reference(lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:
         return limb_wise(lambda q, radix, a, b: a + b, rns_params, lhs, rhs)
 
 
@@ -70,9 +72,7 @@ class SubtractStandardOp(DeclaredOperation):
         return _transfer_residues(cls.name, lhs, rhs)
 
     @staticmethod
-    def reference(
-        lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor
-    ) -> torch.Tensor:
+    def reference(lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:
         return limb_wise(lambda q, radix, a, b: a - b, rns_params, lhs, rhs)
 
 
@@ -123,15 +123,17 @@ class MultiplyMontgomeryOp(DeclaredOperation):
     def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
         require_agreement(cls.name, (lhs, rhs), "depth", "modulus_basis", "polynomial_domain")
         require(
-            cls.name, rhs, "residue_representation", "montgomery",
-            "Convert the factor with rns.to_montgomery", "second factor",
+            cls.name,
+            rhs,
+            "residue_representation",
+            "montgomery",
+            "Convert the factor with rns.to_montgomery",
+            "second factor",
         )
         return lhs
 
     @staticmethod
-    def reference(
-        lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor
-    ) -> torch.Tensor:
+    def reference(lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:
         return limb_wise(lambda q, radix, a, b: a * b * pow(radix, -1, q), rns_params, lhs, rhs)
 
 
@@ -151,9 +153,7 @@ class ToMontgomeryOp(DeclaredOperation):
 
     @classmethod
     def transfer(cls, input: CkksState) -> CkksState:
-        require(
-            cls.name, input, "residue_representation", "standard", "It is in that form already"
-        )
+        require(cls.name, input, "residue_representation", "standard", "It is in that form already")
         return input.replace(residue_representation="montgomery")
 
     @staticmethod

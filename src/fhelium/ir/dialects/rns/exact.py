@@ -33,7 +33,9 @@ def limb_wise(
     shape = np.broadcast_shapes(*(array.shape for array in arrays))
     arrays = [np.broadcast_to(array, shape) for array in arrays]
     result = np.empty(shape, dtype=object)
-    for limb, (q, radix) in enumerate(zip(moduli_of(rns_params), radix_of(rns_params), strict=True)):
+    for limb, (q, radix) in enumerate(
+        zip(moduli_of(rns_params), radix_of(rns_params), strict=True)
+    ):
         rows = [array[..., limb, :] for array in arrays]
         result[..., limb, :] = function(q, radix, *rows) % q
     return torch.from_numpy(result.astype(np.int64))
