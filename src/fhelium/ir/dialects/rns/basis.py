@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
@@ -55,7 +57,7 @@ class ModUpOp(DeclaredOperation):
         moduli = moduli_of(rns_params)
         bounds = digit_bounds.tolist()
         digits = []
-        for start, end in zip(bounds, bounds[1:]):
+        for start, end in pairwise(bounds):
             values = centred(integers(input[..., start:end, :]), moduli[start:end])
             digits.append(residues(values, moduli))
         return torch.stack(digits)
