@@ -56,7 +56,7 @@ def public_key_encryption(config: CkksConfig, scale: float) -> float:
 
 
 def key_switch(config: CkksConfig, depth: int, scale: float) -> float:
-    """Bound one hybrid key switch: sum of centred digits times key errors over P, and a rounding."""
+    """Bound a hybrid key switch: centred digits times key errors over P, and a rounding."""
     return _key_switch_size(config, depth) / scale + rounding(config, 2, scale)
 
 
