@@ -43,8 +43,8 @@ def _module(topic: str, class_name: str, summary: str) -> str:
         operation
         for operation in CKKS.operations
         if issubclass(operation, DeclaredOperation)
-        and operation.engine is not None
-        and operation.engine.topic == topic
+        and operation.ENGINE is not None
+        and operation.ENGINE.topic == topic
     ]
     methods = "\n".join(_method(operation) for operation in operations)
     names = sorted({cls for op in operations for _, cls in _operands(op)} | {"Ciphertext"})
@@ -75,7 +75,7 @@ def _operands(operation: type[DeclaredOperation]) -> list[tuple[str, str]]:
 
 
 def _method(operation: type[DeclaredOperation]) -> str:
-    engine = operation.engine
+    engine = operation.ENGINE
     assert engine is not None
     parameters = inspect.signature(operation.transfer).parameters.values()
     attributes = [p for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]

@@ -18,7 +18,7 @@ from fhelium.values import CkksState
 class ValueType(ParametrizedAttribute, TypeAttribute):
     """An IR type that stands for one public value class."""
 
-    value_class: ClassVar[str]
+    VALUE_CLASS: ClassVar[str]
     """Name of the class in ``fhelium.values`` that carries a value of this type."""
 
 
@@ -67,8 +67,8 @@ class DeclaredOperation(IRDLOperation, ABC):
     ``transfer``, the only rule for the result's state, and ``reference``, the clear meaning.
     """
 
-    engine: ClassVar[EngineMethod | None] = None
-    facts: ClassVar[OperationFacts] = OperationFacts()
+    ENGINE: ClassVar[EngineMethod | None] = None
+    FACTS: ClassVar[OperationFacts] = OperationFacts()
 
     @classmethod
     @abstractmethod
@@ -99,7 +99,7 @@ class DeclaredOperation(IRDLOperation, ABC):
     @classmethod
     def public_name(cls) -> str:
         """Return the name used in error messages: the Engine method's, else the IR name."""
-        return cls.engine.name if cls.engine is not None else cls.name
+        return cls.ENGINE.name if cls.ENGINE is not None else cls.name
 
 
 @cache
@@ -108,5 +108,5 @@ def _operand_classes(operation: type[DeclaredOperation]) -> tuple[tuple[str, typ
     for name, definition in operation.get_irdl_definition().operands:
         (attribute,) = definition.constr.get_bases() or ()
         assert issubclass(attribute, ValueType)
-        found.append((name, getattr(values, attribute.value_class)))
+        found.append((name, getattr(values, attribute.VALUE_CLASS)))
     return tuple(found)

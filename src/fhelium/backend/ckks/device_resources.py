@@ -124,7 +124,7 @@ class CkksDeviceResources:
         return full[self._rows(basis, depth)]
 
     def _ntt_indices(self, direction: str, part: str) -> torch.Tensor:
-        tensors = radix2_indices(self.config.N, direction)
+        tensors = radix2_indices(self.config.N, inverse=direction == "inverse")
         for name, tensor in zip(("even", "odd", "schedule"), tensors, strict=True):
             self._tables[f"ntt_indices/{direction}/{name}"] = tensor.to(self.device)
         return self._tables[f"ntt_indices/{direction}/{part}"]

@@ -71,8 +71,8 @@ class AddOp(DeclaredOperation):
     lhs = operand_def(CiphertextType)
     rhs = operand_def(CiphertextType)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("add", "arithmetic")
-    facts: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+    ENGINE: ClassVar = EngineMethod("add", "arithmetic")
+    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
 
     @classmethod
     def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
@@ -113,8 +113,8 @@ class SubtractOp(DeclaredOperation):
     lhs = operand_def(CiphertextType)
     rhs = operand_def(CiphertextType)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("subtract", "arithmetic")
-    facts: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+    ENGINE: ClassVar = EngineMethod("subtract", "arithmetic")
+    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
 
     @classmethod
     def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
@@ -153,8 +153,8 @@ class NegateOp(DeclaredOperation):
     name = "ckks.negate"
     ciphertext = operand_def(CiphertextType)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("negate", "arithmetic")
-    facts: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+    ENGINE: ClassVar = EngineMethod("negate", "arithmetic")
+    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
 
     @classmethod
     def transfer(cls, ciphertext: CkksState) -> CkksState:
@@ -232,7 +232,7 @@ class MultiplyOp(DeclaredOperation):
     rhs = operand_def(CiphertextType)
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("multiply", "arithmetic")
+    ENGINE: ClassVar = EngineMethod("multiply", "arithmetic")
 
     @classmethod
     def transfer(
@@ -280,7 +280,7 @@ class SquareOp(DeclaredOperation):
     ciphertext = operand_def(CiphertextType)
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("square", "arithmetic")
+    ENGINE: ClassVar = EngineMethod("square", "arithmetic")
 
     @classmethod
     def transfer(
@@ -335,10 +335,10 @@ class RelinearizeOp(DeclaredOperation):
     key = operand_def(RelinearizationKeyType)
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod(
+    ENGINE: ClassVar = EngineMethod(
         "relinearize", "arithmetic", key_lookup="self.keys.relinearization()"
     )
-    facts: ClassVar = OperationFacts(needs_key=True)
+    FACTS: ClassVar = OperationFacts(needs_key=True)
 
     @classmethod
     def transfer(

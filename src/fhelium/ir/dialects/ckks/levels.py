@@ -64,8 +64,8 @@ class RescaleOp(DeclaredOperation):
     ciphertext = operand_def(CiphertextType)
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("rescale_to_next_depth", "levels")
-    facts: ClassVar = OperationFacts(consumes_depth=True)
+    ENGINE: ClassVar = EngineMethod("rescale_to_next_depth", "levels")
+    FACTS: ClassVar = OperationFacts(consumes_depth=True)
 
     @classmethod
     def transfer(
@@ -179,8 +179,8 @@ class ModSwitchOp(DeclaredOperation):
     ciphertext = operand_def(CiphertextType)
     depth = prop_def(IntegerAttr)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("mod_switch_to_depth", "levels")
-    facts: ClassVar = OperationFacts(limb_wise=True, consumes_depth=True)
+    ENGINE: ClassVar = EngineMethod("mod_switch_to_depth", "levels")
+    FACTS: ClassVar = OperationFacts(limb_wise=True, consumes_depth=True)
 
     @classmethod
     def transfer(cls, ciphertext: CkksState, *, depth: int) -> CkksState:
@@ -239,8 +239,8 @@ class AlignOp(DeclaredOperation):
     ciphertext = operand_def(CiphertextType)
     depth = prop_def(IntegerAttr)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("align_to_depth", "levels")
-    facts: ClassVar = OperationFacts(consumes_depth=True)
+    ENGINE: ClassVar = EngineMethod("align_to_depth", "levels")
+    FACTS: ClassVar = OperationFacts(consumes_depth=True)
 
     @classmethod
     def transfer(cls, ciphertext: CkksState, *, depth: int) -> CkksState:

@@ -56,8 +56,8 @@ class AddPlaintextOp(DeclaredOperation):
     ciphertext = operand_def(CiphertextType)
     plaintext = operand_def(PlaintextType)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("add_plaintext", "arithmetic")
-    facts: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+    ENGINE: ClassVar = EngineMethod("add_plaintext", "arithmetic")
+    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
 
     @classmethod
     def transfer(cls, ciphertext: CkksState, plaintext: CkksState) -> CkksState:
@@ -126,8 +126,8 @@ class MultiplyPlaintextOp(DeclaredOperation):
     plaintext = operand_def(PlaintextType)
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("multiply_plaintext", "arithmetic")
-    facts: ClassVar = OperationFacts(limb_wise=True)
+    ENGINE: ClassVar = EngineMethod("multiply_plaintext", "arithmetic")
+    FACTS: ClassVar = OperationFacts(limb_wise=True)
 
     @classmethod
     def transfer(
@@ -223,8 +223,8 @@ class AddScalarOp(DeclaredOperation):
     ciphertext = operand_def(CiphertextType)
     value = prop_def(FloatAttr)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("add_scalar", "arithmetic")
-    facts: ClassVar = OperationFacts(limb_wise=True)
+    ENGINE: ClassVar = EngineMethod("add_scalar", "arithmetic")
+    FACTS: ClassVar = OperationFacts(limb_wise=True)
 
     @classmethod
     def transfer(cls, ciphertext: CkksState, *, value: float) -> CkksState:
@@ -289,8 +289,8 @@ class MultiplyScalarOp(DeclaredOperation):
     value = prop_def(FloatAttr)
     scale = opt_prop_def(FloatAttr)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("multiply_scalar", "arithmetic")
-    facts: ClassVar = OperationFacts(limb_wise=True)
+    ENGINE: ClassVar = EngineMethod("multiply_scalar", "arithmetic")
+    FACTS: ClassVar = OperationFacts(limb_wise=True)
 
     @classmethod
     def transfer(

@@ -45,8 +45,8 @@ class CoefficientToNttOp(DeclaredOperation):
     name = "ckks.coefficient_to_ntt"
     ciphertext = operand_def(CiphertextType)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("coefficient_domain_to_ntt_domain", "representation")
-    facts: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+    ENGINE: ClassVar = EngineMethod("coefficient_domain_to_ntt_domain", "representation")
+    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
 
     @classmethod
     def transfer(cls, ciphertext: CkksState) -> CkksState:
@@ -97,8 +97,8 @@ class NttToCoefficientOp(DeclaredOperation):
     name = "ckks.ntt_to_coefficient"
     ciphertext = operand_def(CiphertextType)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("ntt_domain_to_coefficient_domain", "representation")
-    facts: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+    ENGINE: ClassVar = EngineMethod("ntt_domain_to_coefficient_domain", "representation")
+    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
 
     @classmethod
     def transfer(cls, ciphertext: CkksState) -> CkksState:

@@ -59,8 +59,8 @@ class RotateOp(DeclaredOperation):
     step = prop_def(IntegerAttr)
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("rotate_with_key", "rotation", derived={"step": "key.step"})
-    facts: ClassVar = OperationFacts(needs_key=True)
+    ENGINE: ClassVar = EngineMethod("rotate_with_key", "rotation", derived={"step": "key.step"})
+    FACTS: ClassVar = OperationFacts(needs_key=True)
 
     @classmethod
     def transfer(
@@ -122,8 +122,8 @@ class ConjugateOp(DeclaredOperation):
     key = operand_def(ConjugationKeyType)
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
-    engine: ClassVar = EngineMethod("conjugate", "rotation", key_lookup="self.keys.conjugation()")
-    facts: ClassVar = OperationFacts(needs_key=True)
+    ENGINE: ClassVar = EngineMethod("conjugate", "rotation", key_lookup="self.keys.conjugation()")
+    FACTS: ClassVar = OperationFacts(needs_key=True)
 
     @classmethod
     def transfer(

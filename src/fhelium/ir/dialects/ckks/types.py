@@ -14,7 +14,7 @@ class CiphertextType(ValueType):
     """An encrypted vector: data [component, *batch, limb, N]."""
 
     name = "ckks.ciphertext"
-    value_class: ClassVar[str] = "Ciphertext"
+    VALUE_CLASS: ClassVar[str] = "Ciphertext"
 
 
 @irdl_attr_definition
@@ -22,7 +22,7 @@ class PlaintextType(ValueType):
     """An encoded clear vector: data [*batch, limb, N]."""
 
     name = "ckks.plaintext"
-    value_class: ClassVar[str] = "Plaintext"
+    VALUE_CLASS: ClassVar[str] = "Plaintext"
 
 
 @irdl_attr_definition
@@ -30,7 +30,7 @@ class RelinearizationKeyType(ValueType):
     """A switching key from s^2 to s."""
 
     name = "ckks.relinearization_key"
-    value_class: ClassVar[str] = "RelinearizationKey"
+    VALUE_CLASS: ClassVar[str] = "RelinearizationKey"
 
 
 @irdl_attr_definition
@@ -38,7 +38,7 @@ class RotationKeyType(ValueType):
     """A switching key from the rotated secret to s."""
 
     name = "ckks.rotation_key"
-    value_class: ClassVar[str] = "RotationKey"
+    VALUE_CLASS: ClassVar[str] = "RotationKey"
 
 
 @irdl_attr_definition
@@ -46,4 +46,4 @@ class ConjugationKeyType(ValueType):
     """A switching key from the conjugated secret to s."""
 
     name = "ckks.conjugation_key"
-    value_class: ClassVar[str] = "ConjugationKey"
+    VALUE_CLASS: ClassVar[str] = "ConjugationKey"

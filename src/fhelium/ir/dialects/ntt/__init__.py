@@ -43,7 +43,7 @@ class ForwardOp(DeclaredOperation):
     tables = var_operand_def(TableType)
     ntt_backend = opt_prop_def(StringAttr)
     result = result_def(ResiduesType)
-    facts: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
 
     @classmethod
     def transfer(cls, input: CkksState) -> CkksState:
@@ -77,7 +77,7 @@ class InverseOp(DeclaredOperation):
     tables = var_operand_def(TableType)
     ntt_backend = opt_prop_def(StringAttr)
     result = result_def(ResiduesType)
-    facts: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
 
     @classmethod
     def transfer(cls, input: CkksState) -> CkksState:

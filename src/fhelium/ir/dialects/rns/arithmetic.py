@@ -41,7 +41,7 @@ class AddStandardOp(DeclaredOperation):
     rhs = operand_def(ResiduesType)
     rns_params = operand_def(TableType)
     result = result_def(ResiduesType)
-    facts: ClassVar = _LIMB_WISE
+    FACTS: ClassVar = _LIMB_WISE
 
     @classmethod
     def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
@@ -65,7 +65,7 @@ class SubtractStandardOp(DeclaredOperation):
     rhs = operand_def(ResiduesType)
     rns_params = operand_def(TableType)
     result = result_def(ResiduesType)
-    facts: ClassVar = _LIMB_WISE
+    FACTS: ClassVar = _LIMB_WISE
 
     @classmethod
     def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
@@ -88,7 +88,7 @@ class NegateStandardOp(DeclaredOperation):
     input = operand_def(ResiduesType)
     rns_params = operand_def(TableType)
     result = result_def(ResiduesType)
-    facts: ClassVar = _LIMB_WISE
+    FACTS: ClassVar = _LIMB_WISE
 
     @classmethod
     def transfer(cls, input: CkksState) -> CkksState:
@@ -117,7 +117,7 @@ class MultiplyMontgomeryOp(DeclaredOperation):
     rhs = operand_def(ResiduesType)
     rns_params = operand_def(TableType)
     result = result_def(ResiduesType)
-    facts: ClassVar = _LIMB_WISE
+    FACTS: ClassVar = _LIMB_WISE
 
     @classmethod
     def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
@@ -149,7 +149,7 @@ class ToMontgomeryOp(DeclaredOperation):
     input = operand_def(ResiduesType)
     rns_params = operand_def(TableType)
     result = result_def(ResiduesType)
-    facts: ClassVar = _LIMB_WISE
+    FACTS: ClassVar = _LIMB_WISE
 
     @classmethod
     def transfer(cls, input: CkksState) -> CkksState:
@@ -173,7 +173,7 @@ class FromMontgomeryOp(DeclaredOperation):
     input = operand_def(ResiduesType)
     rns_params = operand_def(TableType)
     result = result_def(ResiduesType)
-    facts: ClassVar = _LIMB_WISE
+    FACTS: ClassVar = _LIMB_WISE
 
     @classmethod
     def transfer(cls, input: CkksState) -> CkksState:

@@ -14,7 +14,7 @@ class ResiduesType(ValueType):
     """Residues [*batch, limb, N] of one basis and depth."""
 
     name = "rns.residues"
-    value_class: ClassVar[str] = "Tensor"
+    VALUE_CLASS: ClassVar[str] = "Tensor"
 
 
 @irdl_attr_definition
@@ -22,4 +22,4 @@ class TableType(ValueType):
     """A numerical table: parameter rows, conversion constants, twiddles. It carries no state."""
 
     name = "rns.table"
-    value_class: ClassVar[str] = "Tensor"
+    VALUE_CLASS: ClassVar[str] = "Tensor"
