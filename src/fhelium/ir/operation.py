@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from xdsl.ir import ParametrizedAttribute, TypeAttribute
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import BaseAttr, IRDLOperation
 
 from fhelium import values
 from fhelium.values import CkksState
@@ -106,7 +106,9 @@ class DeclaredOperation(IRDLOperation, ABC):
 def _operand_classes(operation: type[DeclaredOperation]) -> tuple[tuple[str, type], ...]:
     found = []
     for name, definition in operation.get_irdl_definition().operands:
-        (attribute,) = definition.constr.get_bases() or ()
-        assert issubclass(attribute, ValueType)
-        found.append((name, getattr(values, attribute.VALUE_CLASS)))
+        # xDSL wraps the declared type in a constraint on how many operands there are.
+        constraint: Any = definition.constr
+        while not isinstance(constraint, BaseAttr):
+            constraint = getattr(constraint, "constraint", None) or constraint.constr
+        found.append((name, getattr(values, constraint.attr.VALUE_CLASS)))
     return tuple(found)
