@@ -149,7 +149,7 @@ class KeyMethods(EngineCore):
         data, state, seed = self._switching_key(
             secret_key, permute_secret(secret_key.data, element)
         )
-        key = RotationKey(data, state, public_seed=seed, step=canonical, galois_element=element)
+        key = RotationKey(data, state, public_seed=seed, step=canonical)
         return _placed(key, device)
 
     def create_conjugation_key(
