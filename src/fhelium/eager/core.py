@@ -64,7 +64,8 @@ class EngineCore:
             >>> 2 in engine.keys.steps
             True
         """
-        self.keys.add(*keys)
+        for key in keys:
+            self.keys.add(*(key if isinstance(key, EvaluationKeys) else (key,)))
 
     def dispatcher(self, device: torch.device) -> DeviceDispatcher:
         """Return the dispatcher of a device, made on first use."""
