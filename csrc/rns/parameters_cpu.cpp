@@ -1,3 +1,4 @@
+// Parameter columns: everything the kernels know of a prime, computed once per context.
 #include "common/checks.h"
 #include "common/isa.h"
 #include "common/number_theory.h"
@@ -51,37 +52,6 @@ Tensor rns_parameters(const Tensor moduli, int64_t degree) {
 
 std::string parameter_row_names() { return kParameterRowNames; }
 
-void add_into(const char* name, const Tensor& out, const Tensor& lhs, const Tensor& rhs,
-              const Tensor& rns_params) {
-  const ResidueRows o = rows_of(out), a = rows_of(lhs), b = broadcast_rows(name, "rhs", rhs, lhs);
-  const auto moduli = check_parameters(name, rns_params, o.limbs);
-  const auto& kernels = rns_kernels();
-  const int64_t grain = std::max<int64_t>(1, 65536 / std::max<int64_t>(1, o.degree));
-  parallel_for(0, o.limbs * o.batches, grain, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) {
-      const int64_t limb = row / o.batches, batch = row % o.batches;
-      kernels.add(o.pointer(batch, limb), o.step, a.pointer(batch, limb), a.step,
-                  b.pointer(batch, limb), b.step, o.degree, moduli[static_cast<size_t>(limb)]);
-    }
-  });
-}
-
-Tensor add_standard(const Tensor lhs, const Tensor rhs, const Tensor rns_params) {
-  check_residues("add_standard", "lhs", lhs);
-  check_residues("add_standard", "rhs", rhs);
-  Tensor out = empty_on(lhs, sizes_of(lhs));
-  add_into("add_standard", out, lhs, rhs, rns_params);
-  return out;
-}
-
-void add_standard_(Tensor lhs, const Tensor rhs, const Tensor rns_params) {
-  check_residues("add_standard_", "lhs", lhs);
-  check_residues("add_standard_", "rhs", rhs);
-  check_destination("add_standard_", lhs);
-  check_overlap("add_standard_", lhs, rhs);
-  add_into("add_standard_", lhs, lhs, rhs, rns_params);
-}
-
 }  // namespace
 }  // namespace fhelium
 
@@ -91,6 +61,4 @@ FHELIUM_LIBRARY_IMPL(fhelium_rns_ops, CompositeExplicitAutograd, m) {
 
 FHELIUM_LIBRARY_IMPL(fhelium_rns_ops, CPU, m) {
   m.impl("rns_parameters", FHELIUM_BOX(&fhelium::rns_parameters));
-  m.impl("add_standard", FHELIUM_BOX(&fhelium::add_standard));
-  m.impl("add_standard_", FHELIUM_BOX(&fhelium::add_standard_));
 }
