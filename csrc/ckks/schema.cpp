@@ -11,4 +11,7 @@ FHELIUM_LIBRARY(fhelium_ckks_ops, m) {
   m.def("rescale_nearest(Tensor input, Tensor inverse, Tensor rns_params) -> Tensor");
   m.def("automorphism_coefficient(Tensor input, int galois_element, Tensor rns_params) -> Tensor");
   m.def("automorphism_ntt(Tensor input, int galois_element) -> Tensor");
+  m.def("embedding_tables(int degree) -> Tensor");
+  m.def("slots_to_coefficients(Tensor slots, Tensor tables) -> Tensor");
+  m.def("coefficients_to_slots(Tensor coefficients, Tensor tables) -> Tensor");
 }

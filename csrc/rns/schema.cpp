@@ -25,4 +25,6 @@ FHELIUM_LIBRARY(fhelium_rns_ops, m) {
   m.def(
       "mod_down(Tensor input, Tensor special_scale, Tensor matrix, Tensor correction, "
       "Tensor special_inverse, Tensor rns_params) -> Tensor");
+  m.def("round_to_residues(Tensor values, float scale, Tensor rns_params) -> Tensor");
+  m.def("residues_to_real(Tensor input, Tensor rns_params) -> Tensor");
 }
