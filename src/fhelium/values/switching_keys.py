@@ -30,6 +30,20 @@ def galois_element(step: int, config: CkksConfig) -> int:
     return pow(5, -step % config.num_slots, 2 * config.N)
 
 
+def conjugation_element(config: CkksConfig) -> int:
+    """Return the ring automorphism X -> X^g that conjugates slots: g = 2N - 1.
+
+    Args:
+        config: The parameters of the ring.
+
+    Example:
+        >>> config = CkksConfig.create(depth=3, scale_bits=30, N=1024, allow_insecure=True)
+        >>> conjugation_element(config)
+        2047
+    """
+    return 2 * config.N - 1
+
+
 def switching_key_storage(
     digits: int,
     limbs: int,
@@ -230,7 +244,7 @@ class ConjugationKey(_OwnSwitchingKey):
     @property
     def galois_element(self) -> int:
         """Return the exponent g of the automorphism X -> X^g, here 2N - 1."""
-        return 2 * self.config.N - 1
+        return conjugation_element(self.config)
 
 
 @register_value("RotationKey", 1, ("data",))
