@@ -1,5 +1,6 @@
 #include "common/checks.h"
 #include "common/isa.h"
+#include "common/number_theory.h"
 #include "common/parameters.h"
 #include "rns/kernels.h"
 
@@ -12,28 +13,13 @@ const RnsKernels& rns_kernels() {
 
 namespace {
 
-u64 inverse_modulo_word(u64 q) {
-  u64 x = q;  // right to 3 bits for odd q; each Newton step doubles that
-  for (int i = 0; i < 5; ++i) x *= 2 - q * x;
-  return x;
-}
-
-u64 power_modular(u64 base, u64 exponent, u64 q) {
-  u64 result = 1;
-  for (base %= q; exponent != 0; exponent >>= 1) {
-    if (exponent & 1) result = static_cast<u64>((u128)result * base % q);
-    base = static_cast<u64>((u128)base * base % q);
-  }
-  return result;
-}
-
 Tensor rns_parameters(const Tensor moduli, int64_t degree) {
   constexpr auto kName = "rns_parameters";
   check_tensor(kName, "moduli", moduli, kInt64);
   if (moduli.dim() != 1)
     refuse(kName, "moduli has shape " + to_string(sizes_of(moduli)), "It is [limb]",
            "Pass the primes as one axis");
-  if (degree < 1 || (degree & (degree - 1)))
+  if (!is_power_of_two(degree))
     refuse(kName, "degree is " + std::to_string(degree), "It is a power of two",
            "Pass the ring degree N");
   const int64_t limbs = moduli.size(0);
@@ -51,14 +37,14 @@ Tensor rns_parameters(const Tensor moduli, int64_t degree) {
     const u64 bits = q < (u64{1} << 50) ? 52 : 64;
     const u64 one = static_cast<u64>(((u128)1 << bits) % q);
     // Fermat: the moduli are primes; N^-1 is meaningless (and unused) for anything else.
-    const u64 degree_inverse = power_modular(static_cast<u64>(degree), q - 2, q);
+    const u64 degree_inverse = inverse_modular(static_cast<u64>(degree), q);
     set(kModulus, q);
     set(kInverse, inverse_modulo_word(q));
     set(kMontgomeryBits, bits);
     set(kMontgomeryOne, one);
-    set(kMontgomerySquare, static_cast<u64>((u128)one * one % q));
+    set(kMontgomerySquare, multiply_modular(one, one, q));
     set(kReciprocal, static_cast<u64>((((u128)1 << 64) / q)));
-    set(kDegreeInverse, static_cast<u64>((u128)degree_inverse * one % q));
+    set(kDegreeInverse, multiply_modular(degree_inverse, one, q));
   }
   return out;
 }
