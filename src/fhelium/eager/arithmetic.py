@@ -105,7 +105,7 @@ class ArithmeticMethods(EngineCore):
     def multiply(
         self, lhs: Ciphertext, rhs: Ciphertext, *, output_domain: PolynomialDomain | None = None
     ) -> Ciphertext:
-        """Multiply two ciphertexts slot by slot: (a0 b0, a0 b1 + a1 b0, a1 b1) over three components.
+        """Multiply two ciphertexts slot by slot: (a0 b0, a0 b1 + a1 b0, a1 b1), three components.
 
         The product decrypts with (1, s, s^2); ``relinearize`` brings it back to two components and
         ``rescale_to_next_depth`` brings its scale back.
@@ -258,8 +258,8 @@ class ArithmeticMethods(EngineCore):
             and Montgomery form, as ``prepare_plaintext(for_="multiply")`` gives it.
 
         Cost:
-            In the NTT domain no NTT; a coefficient ciphertext costs one a limb and component in and,
-            unless ``output_domain="ntt"`` is asked for, one back.
+            In the NTT domain no NTT. A coefficient ciphertext costs one a limb and component in,
+            and one back unless ``output_domain="ntt"`` is asked for.
 
         Args:
             ciphertext: The encrypted factor.
