@@ -5,7 +5,7 @@ from fhelium.values.evaluation_keys import EvaluationKeys
 from fhelium.values.keys import PublicKey, key_state
 from fhelium.values.plaintext import Plaintext
 from fhelium.values.registry import ValueType, register_value, value_type, value_type_of
-from fhelium.values.resident import TensorResident
+from fhelium.values.resident import TensorResident, require_same_device
 from fhelium.values.secret_key import SecretKey
 from fhelium.values.state import (
     CkksState,
@@ -45,6 +45,7 @@ __all__ = [
     "is_switching_key_layout",
     "key_state",
     "register_value",
+    "require_same_device",
     "switching_key_storage",
     "value_type",
     "value_type_of",

@@ -153,7 +153,7 @@ class BatchedValue(ArithmeticTraps, SlotAxes, TensorResident):
         """
         values = list(values)
         _check_stackable(cls, values)
-        require_same_device("stack", list(values))
+        require_same_device("stack", values)
         rank = len(values[0].batch_shape) + 1
         axis = _normal_axis("stack", dim, rank) + cls._batch_start
         state = join_states("stack", [value.state for value in values])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Self
 
 import torch
@@ -202,7 +202,7 @@ class TensorResident(TensorTraps, StateAxes):
         return f"{type(self).__name__}({', '.join(self._repr_parts())})"
 
 
-def require_same_device(operation: str, values: list[TensorResident]) -> None:
+def require_same_device(operation: str, values: Sequence[TensorResident]) -> None:
     """Refuse values that live on different devices; nothing is moved unasked.
 
     Args:
@@ -211,6 +211,19 @@ def require_same_device(operation: str, values: list[TensorResident]) -> None:
 
     Raises:
         DeviceMismatchError: Two devices were found; move one value with .to(device).
+
+    Example:
+        >>> from fhelium.config import CkksConfig
+        >>> from fhelium.values import Plaintext
+        >>> config = CkksConfig.create(depth=3, scale_bits=30, N=1024, allow_insecure=True)
+        >>> rows = torch.zeros(4, 1024, dtype=torch.int64)
+        >>> value = Plaintext(rows, CkksState.fresh(config, components=1))
+        >>> require_same_device("add", [value, value])
+        >>> try:
+        ...     require_same_device("add", [value, value.to("meta")])
+        ... except DeviceMismatchError as error:
+        ...     print(error.fact)
+        device is cpu for value 0 and meta for value 1
     """
     first = values[0].device
     for position, value in enumerate(values[1:], start=1):
