@@ -82,15 +82,20 @@ clean:
 HAS_TORCH := -c 'import re, torch; v = re.match(r"(\d+)\.(\d+)", torch.__version__); \
   raise SystemExit((int(v[1]), int(v[2])) < (2, 11))'
 
+# An environment that is there already keeps all it has; it only gets what is missing.
 .venv/.torch:
-	@test -n "$(BASE_PYTHON)" || { echo "No Python 3.11 or later. Name one: make BASE_PYTHON=..."; exit 1; }
-	@echo "[1/5] virtual environment .venv, from $(BASE_PYTHON)"
-	@$(BASE_PYTHON) -m venv --clear --system-site-packages .venv
-	@if .venv/bin/python $(HAS_TORCH) 2> /dev/null; then \
-	  echo "[2/5] torch: the base interpreter's"; \
+	@if .venv/bin/python -m pip --version > /dev/null 2>&1; then \
+	  echo "[1/5] virtual environment .venv: the one that is there"; \
 	else \
-	  $(BASE_PYTHON) -m venv --clear .venv && echo "[2/5] torch: installing $(TORCH)" && \
-	  .venv/bin/python -m pip --disable-pip-version-check -qq install "$(TORCH)"; \
+	  test -n "$(BASE_PYTHON)" || { echo "No Python 3.11 or later: make BASE_PYTHON=..."; exit 1; }; \
+	  echo "[1/5] virtual environment .venv, from $(BASE_PYTHON)"; \
+	  $(BASE_PYTHON) -m venv --system-site-packages .venv && \
+	  { .venv/bin/python $(HAS_TORCH) 2> /dev/null || $(BASE_PYTHON) -m venv .venv; }; \
+	fi
+	@if .venv/bin/python $(HAS_TORCH) 2> /dev/null; then \
+	  echo "[2/5] torch: one is there"; \
+	else \
+	  echo "[2/5] torch: installing $(TORCH)"; $(PIP) install "$(TORCH)"; \
 	fi
 	@touch $@
 
