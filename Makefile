@@ -16,6 +16,7 @@ PYTEST := $(PYTHON) -m pytest
 NATIVE_SOURCES := CMakeLists.txt pyproject.toml src/fhelium/version.py \
   $(wildcard cmake/* csrc/*/*)
 KERNEL_SOURCES := $(wildcard csrc/*/*.cpp csrc/*/*.h csrc/*/*.cu csrc/*/*.cuh)
+GENERATORS := $(wildcard tools/generate_*.py)
 
 ifeq ($(PYTHON),.venv/bin/python)
 BUILD_TOOLS := .venv/.build-tools
@@ -51,7 +52,7 @@ lint-fast: $(PACKAGE) $(DEV_EXTRAS)
 	@lint-imports > build/import-linter.txt || { cat build/import-linter.txt; exit 1; }
 	@$(PYTHON) tools/check_size.py
 	@$(PYTHON) tools/check_symbols.py
-	@$(PYTHON) tools/generate_native.py --check
+	@for tool in $(GENERATORS); do $(PYTHON) $$tool --check || exit 1; done
 	@echo "lint: style, spelling, layers, sizes, symbols and generated files hold"
 
 types: $(PACKAGE) $(DEV_EXTRAS)
@@ -69,7 +70,7 @@ native: $(BUILD_TOOLS)
 	@cmake --install build/native --prefix src > /dev/null
 
 generate: native
-	$(PYTHON) tools/generate_native.py
+	@for tool in $(GENERATORS); do $(PYTHON) $$tool || exit 1; done
 
 clean:
 	rm -rf build dist .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache
