@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.machinery
-import importlib.util
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,10 +20,11 @@ from fhelium.native.manifest import (
     read_manifest,
     running_environment,
 )
+from fhelium.rng import mark_native_threads_used
 
 MODULE_NAME = "_ops"
 
-_lock = threading.RLock()  # fakes and rng hooks may come back here from the loading thread
+_lock = threading.RLock()  # loading the operators is a step of making them ready
 _ready = False
 _loaded: tuple[Path, Mapping[str, Any]] | None = None  # the module and its manifest
 
@@ -135,12 +135,7 @@ def _load() -> None:
             )
         fake.register()
         _ready = True
-        # A child forked after this must not draw randomness: the samplers' threads are gone.
-        if importlib.util.find_spec("fhelium.rng") is not None:
-            rng = importlib.import_module("fhelium.rng")
-            mark = getattr(rng, "mark_native_threads_used", None)
-            if mark is not None:
-                mark()
+        mark_native_threads_used()  # a child forked after this must not draw randomness
 
 
 def native_status() -> NativeStatus:
