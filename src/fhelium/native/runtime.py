@@ -20,7 +20,7 @@ from fhelium.native.manifest import (
     read_manifest,
     running_environment,
 )
-from fhelium.rng import mark_native_threads_used
+from fhelium.rng import mark_native_threads_used, require_unforked
 
 MODULE_NAME = "_ops"
 
@@ -100,11 +100,13 @@ def load_operators() -> Path:
 
 
 def require_native() -> None:
-    """Load the compiled operators on the first call; afterwards cost one comparison.
+    """Load the compiled operators on the first call; afterwards cost two comparisons.
 
     Raises:
         NativeError: They cannot be used here; the text says found against needed and the command
             that mends it.
+        RandomnessError: This process was forked from one that had used them; its native calls
+            could wait forever. Start workers with spawn or forkserver.
 
     Example:
         >>> require_native()
@@ -113,6 +115,7 @@ def require_native() -> None:
     """
     if not _ready:
         _load()
+    require_unforked("native operator")
 
 
 # torch.compile runs the guard while it traces, instead of tracing into the loader. The public
