@@ -385,16 +385,6 @@ class CodecMethods(EngineCore):
             )
         self._require_context(operation, public_key.state)
 
-    def _require_ciphertext(self, operation: str, ciphertext: object) -> None:
-        if not isinstance(ciphertext, Ciphertext):
-            raise OperandTypeError(
-                operation,
-                f"the operand is a {type(ciphertext).__name__}, needed is a Ciphertext",
-                "The operation works on encrypted values",
-                "Encrypt first with engine.encrypt_message",
-            )
-        self._require_context(operation, ciphertext.state)
-
 
 def _covering_power(slots: torch.Tensor) -> float:
     largest = float(torch.view_as_complex(slots.contiguous()).abs().max()) if slots.numel() else 0.0

@@ -333,7 +333,7 @@ class RelinearizeOp(DeclaredOperation):
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod(
-        "relinearize", "arithmetic", key_lookup="self.keys.relinearization()"
+        "relinearize", "arithmetic", key_lookup="self._key_source.relinearization()"
     )
     FACTS: ClassVar = OperationFacts(needs_key=True)
 

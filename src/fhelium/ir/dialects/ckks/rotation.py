@@ -139,7 +139,9 @@ class ConjugateOp(DeclaredOperation):
     key = operand_def(ConjugationKeyType)
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
-    ENGINE: ClassVar = EngineMethod("conjugate", "rotation", key_lookup="self.keys.conjugation()")
+    ENGINE: ClassVar = EngineMethod(
+        "conjugate", "rotation", key_lookup="self._key_source.conjugation()"
+    )
     FACTS: ClassVar = OperationFacts(needs_key=True)
 
     @classmethod
