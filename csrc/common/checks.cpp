@@ -1,6 +1,5 @@
 #include "common/checks.h"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "common/parameters.h"
@@ -82,6 +81,65 @@ std::vector<Modulus> check_parameters(const char* operation, const Tensor& rns_p
   return moduli;
 }
 
+static void check_below(const char* operation, const char* name, u64 value, const Modulus& m,
+                        size_t limb) {
+  if (value < m.q) return;
+  refuse(operation,
+         std::string(name) + " holds " + std::to_string(value) + " for limb " +
+             std::to_string(limb) + ", whose modulus is " + std::to_string(m.q),
+         "A constant of limb j lies in [0, q_j)", "Pass the constants of this basis and depth");
+}
+
+void check_axes(const char* operation, const char* name, const Tensor& tensor, int64_t least,
+                const char* rule) {
+  check_tensor(operation, name, tensor, kInt64);
+  if (tensor.dim() < least)
+    refuse(operation,
+           std::string(name) + " has shape " + to_string(sizes_of(tensor)) + " with " +
+               std::to_string(tensor.dim()) + " axes, needed are at least " + std::to_string(least),
+           rule, "Add the missing axes");
+}
+
+void check_shape(const char* operation, const char* name, const Tensor& tensor, const Sizes& needed,
+                 const char* rule) {
+  check_tensor(operation, name, tensor, kInt64);
+  if (sizes_of(tensor) != needed)
+    refuse(operation,
+           std::string(name) + " has shape " + to_string(sizes_of(tensor)) + ", needed is " +
+               to_string(needed),
+           rule, "Reshape or slice it to fit");
+}
+
+std::vector<u64> check_constants(const char* operation, const char* name, const Tensor& tensor,
+                                 const Modulus* moduli, int64_t limbs) {
+  std::vector<u64> constants = check_constants(operation, name, tensor, limbs);
+  for (size_t j = 0; j < constants.size(); ++j)
+    check_below(operation, name, constants[j], moduli[j], j);
+  return constants;
+}
+
+std::vector<u64> check_matrix(const char* operation, const char* name, const Tensor& tensor,
+                              int64_t rows, const Modulus* moduli, int64_t limbs) {
+  check_tensor(operation, name, tensor, kInt64);
+  const Sizes shape = sizes_of(tensor), needed = {rows, limbs};
+  if (shape != needed)
+    refuse(
+        operation,
+        std::string(name) + " has shape " + to_string(shape) + ", needed is " + to_string(needed),
+        "Its rows are the source primes, its columns the target limbs",
+        "Pass the constants of this basis and depth");
+  std::vector<u64> constants;
+  constants.reserve(static_cast<size_t>(rows * limbs));
+  const int64_t* data = tensor.const_data_ptr<int64_t>();
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < limbs; ++j) {
+      const u64 value = static_cast<u64>(data[i * tensor.stride(0) + j * tensor.stride(1)]);
+      check_below(operation, name, value, moduli[j], static_cast<size_t>(j));
+      constants.push_back(value);
+    }
+  return constants;
+}
+
 std::vector<u64> check_constants(const char* operation, const char* name, const Tensor& tensor,
                                  int64_t limbs) {
   check_tensor(operation, name, tensor, kInt64);
@@ -96,46 +154,6 @@ std::vector<u64> check_constants(const char* operation, const char* name, const 
   for (int64_t j = 0; j < limbs; ++j)
     constants[static_cast<size_t>(j)] = static_cast<u64>(data[j * tensor.stride(0)]);
   return constants;
-}
-
-void check_destination(const char* operation, const Tensor& tensor) {
-  // Sort the axes by stride: each axis must step past everything the faster axes cover.
-  const Sizes sizes = sizes_of(tensor), strides = strides_of(tensor);
-  std::vector<std::pair<int64_t, int64_t>> axes;
-  for (size_t i = 0; i < sizes.size(); ++i)
-    if (sizes[i] > 1) axes.emplace_back(strides[i], sizes[i]);
-  std::sort(axes.begin(), axes.end());
-  int64_t covered = 0;
-  for (const auto& [stride, size] : axes) {
-    if (stride <= covered)
-      refuse(
-          operation,
-          "the destination has strides " + to_string(strides) + " and two indices share an element",
-          "An in-place form writes each element once", "Call .contiguous() on it first");
-    covered += stride * (size - 1);
-  }
-}
-
-static std::pair<const char*, const char*> extent(const Tensor& tensor) {
-  const Sizes sizes = sizes_of(tensor), strides = strides_of(tensor);
-  int64_t last = 0;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == 0) return {nullptr, nullptr};
-    last += strides[i] * (sizes[i] - 1);
-  }
-  const char* first = static_cast<const char*>(tensor.const_data_ptr());
-  return {first, first + (last + 1) * static_cast<int64_t>(sizeof(int64_t))};
-}
-
-void check_overlap(const char* operation, const Tensor& destination, const Tensor& source) {
-  const auto [a, a_end] = extent(destination);
-  const auto [b, b_end] = extent(source);
-  if (a == nullptr || b == nullptr || a_end <= b || b_end <= a) return;
-  if (a == b && sizes_of(destination) == sizes_of(source) &&
-      strides_of(destination) == strides_of(source))
-    return;
-  refuse(operation, "source and destination share part of their storage",
-         "They are the same view or do not meet", "Clone the source first");
 }
 
 u64* ResidueRows::pointer(int64_t batch, int64_t limb) const {
@@ -166,10 +184,11 @@ ResidueRows rows_of(const Tensor& tensor) {
 ResidueRows broadcast_rows(const char* operation, const char* name, const Tensor& tensor,
                            const Tensor& like) {
   ResidueRows own = rows_of(tensor), target = rows_of(like);
-  const size_t missing = target.batch_sizes.size() - own.batch_sizes.size();
-  bool fits = own.batch_sizes.size() <= target.batch_sizes.size() && own.limbs == target.limbs &&
+  const size_t axes = own.batch_sizes.size(), target_axes = target.batch_sizes.size();
+  const size_t missing = axes <= target_axes ? target_axes - axes : 0;
+  bool fits = axes <= target_axes && own.limbs == target.limbs &&
               (own.degree == target.degree || own.degree == 1);
-  for (size_t i = 0; fits && i < own.batch_sizes.size(); ++i)
+  for (size_t i = 0; fits && i < axes; ++i)
     fits = own.batch_sizes[i] == target.batch_sizes[missing + i] || own.batch_sizes[i] == 1;
   if (!fits)
     refuse(
@@ -178,7 +197,7 @@ ResidueRows broadcast_rows(const char* operation, const char* name, const Tensor
             to_string(sizes_of(like)),
         "It repeats over missing and size-1 batch axes; limbs agree; the last axis agrees or is 1",
         "Reshape or slice it to fit");
-  for (size_t i = 0; i < own.batch_sizes.size(); ++i)
+  for (size_t i = 0; i < axes; ++i)
     if (own.batch_sizes[i] == 1) own.batch_strides[i] = 0;
   own.batch_strides.insert(own.batch_strides.begin(), missing, 0);
   own.batch_sizes = target.batch_sizes;

@@ -31,10 +31,27 @@ std::vector<Modulus> check_parameters(const char* operation, const Tensor& rns_p
 std::vector<u64> check_constants(const char* operation, const char* name, const Tensor& tensor,
                                  int64_t limbs);
 
+/// The same, with every constant below its limb's modulus: what bounds a sum of products.
+std::vector<u64> check_constants(const char* operation, const char* name, const Tensor& tensor,
+                                 const Modulus* moduli, int64_t limbs);
+
+/// Constants [rows, limbs] of a basis conversion, row-major, column j below modulus j.
+std::vector<u64> check_matrix(const char* operation, const char* name, const Tensor& tensor,
+                              int64_t rows, const Modulus* moduli, int64_t limbs);
+
+/// int64 on the CPU with at least so many axes; `rule` says what they are.
+void check_axes(const char* operation, const char* name, const Tensor& tensor, int64_t least,
+                const char* rule);
+
+/// int64 on the CPU of exactly this shape; `rule` says why.
+void check_shape(const char* operation, const char* name, const Tensor& tensor, const Sizes& needed,
+                 const char* rule);
+
 /// The destination of an in-place operator: no element stands at two indices.
 void check_destination(const char* operation, const Tensor& tensor);
 
-/// Source and destination are either disjoint or the very same view.
+/// Source and destination share no element or are the very same view. Interleaved views (two
+/// batch items of one tensor) share none.
 void check_overlap(const char* operation, const Tensor& destination, const Tensor& source);
 
 /// Residues seen as rows: the batch axes flattened in front of [limb, N].

@@ -54,16 +54,35 @@ FHELIUM_INLINE u64 reduce_signed(i64 x, const Modulus& m) {
   return negate_modular(reduce_word(0 - (u64)x, m), m.q);
 }
 
-/// x R^-1 mod q in [0, q) for x < q R (Montgomery 1985, subtractive form).
+/// x R^-1 mod q in [0, q) for x < q R, R = 2^kBits (Montgomery 1985, subtractive form). The width
+/// is a template argument so that a loop carries no branch on it.
+template <int kBits>
 FHELIUM_INLINE u64 montgomery_reduce(u128 x, const Modulus& m) {
-  if (m.bits == 52) {
-    const u64 mask = ((u64)1 << 52) - 1;
-    const u64 t = ((u64)x * m.inverse) & mask;
-    const u64 high = (u64)(x >> 52);
-    return subtract_modular(high, (u64)(((u128)t * m.q) >> 52), m.q);
+  static_assert(kBits == 52 || kBits == 64);
+  if constexpr (kBits == 52) {
+    const u64 t = ((u64)x * m.inverse) & (((u64)1 << 52) - 1);
+    return subtract_modular((u64)(x >> 52), (u64)(((u128)t * m.q) >> 52), m.q);
   }
   const u64 t = (u64)x * m.inverse;
   return subtract_modular((u64)(x >> 64), multiply_high(t, m.q), m.q);
+}
+
+/// The same for any x < 2^64 R: the high word is brought below q first. So sums of up to 16
+/// products of two factors below 2^62, one of them below q, need one reduction: 2^66 q < 2^64 R.
+template <int kBits>
+FHELIUM_INLINE u64 montgomery_reduce_wide(u128 x, const Modulus& m) {
+  const u64 high = reduce_word((u64)(x >> kBits), m);
+  return montgomery_reduce<kBits>(((u128)high << kBits) | (x & (((u128)1 << kBits) - 1)), m);
+}
+
+template <int kBits>
+FHELIUM_INLINE u64 montgomery_multiply(u64 a, u64 b, const Modulus& m) {
+  return montgomery_reduce<kBits>((u128)a * b, m);
+}
+
+/// The same where R is known at run time only.
+FHELIUM_INLINE u64 montgomery_reduce(u128 x, const Modulus& m) {
+  return m.bits == 52 ? montgomery_reduce<52>(x, m) : montgomery_reduce<64>(x, m);
 }
 
 /// a b R^-1 mod q: standard x Montgomery -> standard.

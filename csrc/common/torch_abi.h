@@ -44,6 +44,16 @@ inline Tensor contiguous(const Tensor& tensor) {
   return tensor.is_contiguous() ? tensor : torch::stable::contiguous(tensor);
 }
 
+/// The view tensor[index] along the first axis.
+inline Tensor select_first(const Tensor& tensor, int64_t index) {
+  return torch::stable::select(tensor, 0, index);
+}
+
+/// The same values with one more axis of size 1 at `axis`.
+inline Tensor insert_axis(const Tensor& tensor, int64_t axis) {
+  return torch::stable::unsqueeze(tensor, axis);
+}
+
 /// Split [begin, end) over torch's own intra-op threads; the body must not depend on the split.
 template <class Body>
 inline void parallel_for(int64_t begin, int64_t end, int64_t grain, const Body& body) {

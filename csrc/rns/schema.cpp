@@ -4,6 +4,27 @@ FHELIUM_LIBRARY(fhelium_rns_ops, m) {
   m.def("rns_parameters(Tensor moduli, int degree) -> Tensor");
   m.def("parameter_row_names() -> str");
   m.def("cpu_isa() -> str");
+
   m.def("add_standard(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor");
   m.def("add_standard_(Tensor(a!) lhs, Tensor rhs, Tensor rns_params) -> ()");
+  m.def("subtract_standard(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor");
+  m.def("subtract_standard_(Tensor(a!) lhs, Tensor rhs, Tensor rns_params) -> ()");
+  m.def("multiply_montgomery(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor");
+  m.def("multiply_montgomery_(Tensor(a!) lhs, Tensor rhs, Tensor rns_params) -> ()");
+  m.def("negate_standard(Tensor input, Tensor rns_params) -> Tensor");
+  m.def("negate_standard_(Tensor(a!) input, Tensor rns_params) -> ()");
+  m.def("to_montgomery(Tensor input, Tensor rns_params) -> Tensor");
+  m.def("to_montgomery_(Tensor(a!) input, Tensor rns_params) -> ()");
+  m.def("from_montgomery(Tensor input, Tensor rns_params) -> Tensor");
+  m.def("from_montgomery_(Tensor(a!) input, Tensor rns_params) -> ()");
+  m.def("reduce_integers(Tensor integers, Tensor rns_params) -> Tensor");
+
+  m.def(
+      "mod_up(Tensor input, Tensor digit_bounds, Tensor digit_scale, Tensor matrix, "
+      "Tensor correction, Tensor rns_params) -> Tensor");
+  m.def(
+      "mod_down(Tensor input, Tensor special_scale, Tensor matrix, Tensor correction, "
+      "Tensor special_inverse, Tensor rns_params) -> Tensor");
+  m.def("round_to_residues(Tensor values, float scale, Tensor rns_params) -> Tensor");
+  m.def("residues_to_real(Tensor input, Tensor rns_params) -> Tensor");
 }

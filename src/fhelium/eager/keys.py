@@ -13,7 +13,6 @@ from fhelium.backend.ckks.key_generation import (
     sample_secret,
     square_secret,
 )
-from fhelium.backend.ckks.key_switching import conjugation_element, rotation_element
 from fhelium.eager.core import EngineCore
 from fhelium.errors import OperandTypeError, StateError
 from fhelium.rng import Domain
@@ -145,7 +144,7 @@ class KeyMethods(EngineCore):
         operation = "create_rotation_key"
         self._require_secret(operation, secret_key)
         canonical = self._canonical_step(operation, step)
-        element = rotation_element(canonical, self.config.N)
+        element = galois_element(canonical, self.config)
         data, state, seed = self._switching_key(
             secret_key, permute_secret(secret_key.data, element)
         )
@@ -176,7 +175,7 @@ class KeyMethods(EngineCore):
             Cheon, Han, Kim, Kim, Song (EUROCRYPT 2018), section 4.1.
         """
         self._require_secret("create_conjugation_key", secret_key)
-        source = permute_secret(secret_key.data, conjugation_element(self.config.N))
+        source = permute_secret(secret_key.data, conjugation_element(self.config))
         data, state, seed = self._switching_key(secret_key, source)
         return _placed(ConjugationKey(data, state, public_seed=seed), device)
 

@@ -123,21 +123,7 @@ class NativeKeySwitchImplementation(CompositeImplementation):
     def _permute(
         invocation: OperationInvocation, ciphertext: torch.Tensor, rns_params: torch.Tensor
     ) -> torch.Tensor:
-        degree = ciphertext.shape[-1]
-        if invocation.operation_type is ckks.ConjugateOp:
-            galois_element = conjugation_element(degree)
-        else:
-            galois_element = rotation_element(invocation.attributes["step"], degree)
+        galois_element = invocation.attributes["galois_element"]
         if invocation.attributes["polynomial_domain"] == "ntt":
             return ckks_ops.automorphism_ntt(ciphertext, galois_element)
         return ckks_ops.automorphism_coefficient(ciphertext, galois_element, rns_params)
-
-
-def rotation_element(step: int, degree: int) -> int:
-    """Return the Galois element of a rotation: 5^-step mod 2N moves slot i to slot i + step."""
-    return pow(5, -step, 2 * degree)
-
-
-def conjugation_element(degree: int) -> int:
-    """Return the Galois element of complex conjugation, 2N - 1."""
-    return 2 * degree - 1

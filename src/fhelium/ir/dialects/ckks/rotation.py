@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
@@ -12,7 +12,12 @@ from fhelium.ir.dialects.ckks.arithmetic import transfer_key_switch
 from fhelium.ir.dialects.ckks.types import CiphertextType, ConjugationKeyType, RotationKeyType
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
 from fhelium.ir.rules import require_ciphertext
-from fhelium.values import CkksState, PolynomialDomain
+from fhelium.values import (
+    CkksState,
+    PolynomialDomain,
+    conjugation_element,
+    galois_element,
+)
 
 
 @irdl_op_definition
@@ -75,6 +80,18 @@ class RotateOp(DeclaredOperation):
         require_ciphertext(operation, ciphertext, components=2)
         return transfer_key_switch(operation, ciphertext, key, output_domain)
 
+    @classmethod
+    def call_facts(
+        cls,
+        ciphertext: CkksState,
+        key: CkksState,
+        *,
+        step: int,
+        output_domain: PolynomialDomain | None = None,
+    ) -> dict[str, Any]:
+        element = galois_element(step, ciphertext.config)
+        return super().call_facts(ciphertext, galois_element=element, output_domain=output_domain)
+
     @staticmethod
     def reference(
         ciphertext: torch.Tensor,
@@ -136,6 +153,17 @@ class ConjugateOp(DeclaredOperation):
         operation = cls.public_name()
         require_ciphertext(operation, ciphertext, components=2)
         return transfer_key_switch(operation, ciphertext, key, output_domain)
+
+    @classmethod
+    def call_facts(
+        cls,
+        ciphertext: CkksState,
+        key: CkksState,
+        *,
+        output_domain: PolynomialDomain | None = None,
+    ) -> dict[str, Any]:
+        element = conjugation_element(ciphertext.config)
+        return super().call_facts(ciphertext, galois_element=element, output_domain=output_domain)
 
     @staticmethod
     def reference(

@@ -1,0 +1,173 @@
+// Ciphertext products, the key-switch inner product, rescaling and Galois automorphisms.
+#include "ckks/kernels.h"
+#include "common/checks.h"
+#include "common/isa.h"
+#include "common/number_theory.h"
+#include "common/row_loop.h"
+
+namespace fhelium {
+
+const CkksKernels& ckks_kernels() {
+  active_isa();
+  return kCkksKernelsPortable;
+}
+
+namespace {
+
+constexpr auto kTwoComponents = "The operands are [2, *batch, limb, N] of one shape";
+
+/// [2, *batch, limb, N] -> the shape of its product, [3, *batch, limb, N].
+Sizes check_two_components(const char* name, const char* operand, const Tensor& tensor) {
+  check_axes(name, operand, tensor, 3, kTwoComponents);
+  Sizes shape = sizes_of(tensor);
+  if (shape[0] != 2)
+    refuse(name,
+           std::string(operand) + " has " + std::to_string(shape[0]) + " components, needed are 2",
+           kTwoComponents, "Relinearize a ciphertext of three components first");
+  shape[0] = 3;
+  return shape;
+}
+
+Tensor ciphertext_product(const Tensor lhs, const Tensor rhs, const Tensor rns_params) {
+  constexpr auto kName = "ciphertext_product";
+  const Sizes shape = check_two_components(kName, "lhs", lhs);
+  check_shape(kName, "rhs", rhs, sizes_of(lhs), kTwoComponents);
+  const auto moduli = check_parameters(kName, rns_params, lhs.size(lhs.dim() - 2));
+  Tensor out = empty_on(lhs, shape);
+  const ResidueRows o = rows_of(out), a = rows_of(lhs), b = rows_of(rhs);
+  const int64_t batches = a.batches / 2;
+  const auto product = ckks_kernels().product;
+  for_each_row(o.limbs, batches, o.degree, 7.0, [&](int64_t limb, int64_t i) {
+    u64* const to[3] = {o.pointer(i, limb), o.pointer(batches + i, limb),
+                        o.pointer(2 * batches + i, limb)};
+    const u64* const left[2] = {a.pointer(i, limb), a.pointer(batches + i, limb)};
+    const u64* const right[2] = {b.pointer(i, limb), b.pointer(batches + i, limb)};
+    product(to, left, a.step, right, b.step, o.degree, moduli[static_cast<size_t>(limb)]);
+  });
+  return out;
+}
+
+Tensor ciphertext_square(const Tensor input, const Tensor rns_params) {
+  constexpr auto kName = "ciphertext_square";
+  const Sizes shape = check_two_components(kName, "input", input);
+  const auto moduli = check_parameters(kName, rns_params, input.size(input.dim() - 2));
+  Tensor out = empty_on(input, shape);
+  const ResidueRows o = rows_of(out), a = rows_of(input);
+  const int64_t batches = a.batches / 2;
+  const auto square = ckks_kernels().square;
+  for_each_row(o.limbs, batches, o.degree, 7.0, [&](int64_t limb, int64_t i) {
+    u64* const to[3] = {o.pointer(i, limb), o.pointer(batches + i, limb),
+                        o.pointer(2 * batches + i, limb)};
+    const u64* const from[2] = {a.pointer(i, limb), a.pointer(batches + i, limb)};
+    square(to, from, a.step, o.degree, moduli[static_cast<size_t>(limb)]);
+  });
+  return out;
+}
+
+Tensor key_switch_inner_product(const Tensor digits, const Tensor key, const Tensor rns_params) {
+  constexpr auto kName = "key_switch_inner_product";
+  check_axes(kName, "digits", digits, 3, "Digits are [digit, *batch, limb, N]");
+  Sizes shape = sizes_of(digits);
+  const int64_t count = shape[0], limbs = shape[shape.size() - 2], n = shape[shape.size() - 1];
+  if (count < 1)
+    refuse(kName, "digits has shape " + to_string(shape), "There is at least one digit",
+           "Decompose with mod_up first");
+  check_shape(kName, "key", key, {count, 2, limbs, n},
+              "A switching key is [digit, 2, limb, N] with the digits' own axes");
+  const auto moduli = check_parameters(kName, rns_params, limbs);
+  shape[0] = 2;
+  Tensor out = empty_on(digits, shape);
+  const ResidueRows o = rows_of(out), x = rows_of(digits), k = rows_of(key);
+  const int64_t batches = o.batches / 2;
+  const double cost = 2.0 * static_cast<double>(count) + 4.0;
+  const auto inner_product = ckks_kernels().inner_product;
+  for_each_row(limbs, batches, n, cost, [&](int64_t limb, int64_t i) {
+    std::vector<KeySwitchTerm> terms(static_cast<size_t>(count));
+    for (int64_t d = 0; d < count; ++d)
+      terms[static_cast<size_t>(d)] = {x.pointer(d * batches + i, limb), k.pointer(2 * d, limb),
+                                       k.pointer(2 * d + 1, limb)};
+    inner_product(o.pointer(i, limb), o.pointer(batches + i, limb), terms.data(), count, x.step,
+                  k.step, n, moduli[static_cast<size_t>(limb)]);
+  });
+  return out;
+}
+
+Tensor rescale_nearest(const Tensor input, const Tensor inverse, const Tensor rns_params) {
+  constexpr auto kName = "rescale_nearest";
+  check_residues(kName, "input", input);
+  Sizes shape = sizes_of(input);
+  const int64_t limbs = shape[shape.size() - 2];
+  if (limbs < 2)
+    refuse(kName, "the input has " + std::to_string(limbs) + " limbs, needed are at least 2",
+           "Row 0 is dropped and at least one limb remains", "The modulus chain is exhausted");
+  const auto moduli = check_parameters(kName, rns_params, limbs);
+  const auto constants = check_constants(kName, "inverse", inverse, moduli.data() + 1, limbs - 1);
+  shape[shape.size() - 2] = limbs - 1;
+  Tensor out = empty_on(input, shape);
+  const ResidueRows o = rows_of(out), in = rows_of(input);
+  const auto rescale = ckks_kernels().rescale;
+  for_each_row(o.limbs, o.batches, o.degree, 3.0, [&](int64_t limb, int64_t batch) {
+    rescale(o.pointer(batch, limb), in.pointer(batch, limb + 1), in.pointer(batch, 0), in.step,
+            o.degree, moduli[0].q, constants[static_cast<size_t>(limb)],
+            moduli[static_cast<size_t>(limb + 1)]);
+  });
+  return out;
+}
+
+/// N is a power of two (below 2^31, so that positions fit 32 bits) and g is odd in [1, 2N).
+void check_automorphism(const char* name, const Tensor& input, int64_t galois_element) {
+  check_residues(name, "input", input);
+  const int64_t n = input.size(input.dim() - 1);
+  if (!is_power_of_two(n) || n > (int64_t{1} << 30))
+    refuse(name, "the last axis has length " + std::to_string(n),
+           "It is the ring degree N, a power of two up to 2^30", "Pass whole polynomials");
+  if (galois_element < 1 || galois_element >= 2 * n || galois_element % 2 == 0)
+    refuse(name,
+           "galois_element is " + std::to_string(galois_element) +
+               " with 2N = " + std::to_string(2 * n),
+           "It is odd and lies in [1, 2N)", "Reduce it modulo 2N");
+}
+
+Tensor automorphism_coefficient(const Tensor input, int64_t galois_element,
+                                const Tensor rns_params) {
+  constexpr auto kName = "automorphism_coefficient";
+  check_automorphism(kName, input, galois_element);
+  const auto moduli = check_parameters(kName, rns_params, input.size(input.dim() - 2));
+  Tensor out = empty_on(input, sizes_of(input));
+  const ResidueRows o = rows_of(out), in = rows_of(input);
+  const u64 inverse =
+      inverse_modulo_word(static_cast<u64>(galois_element)) & static_cast<u64>(2 * o.degree - 1);
+  const auto permute = ckks_kernels().permute_signed;
+  for_each_row(o.limbs, o.batches, o.degree, 2.0, [&](int64_t limb, int64_t batch) {
+    permute(o.pointer(batch, limb), in.pointer(batch, limb), in.step, o.degree, inverse,
+            moduli[static_cast<size_t>(limb)]);
+  });
+  return out;
+}
+
+Tensor automorphism_ntt(const Tensor input, int64_t galois_element) {
+  check_automorphism("automorphism_ntt", input, galois_element);
+  Tensor out = empty_on(input, sizes_of(input));
+  const ResidueRows o = rows_of(out), in = rows_of(input);
+  const auto& kernels = ckks_kernels();
+  // The permutation is the same in every limb and batch item: it is worked out once per call.
+  std::vector<uint32_t> source(static_cast<size_t>(o.degree));
+  kernels.automorphism_source(source.data(), o.degree, static_cast<u64>(galois_element));
+  for_each_row(o.limbs, o.batches, o.degree, 1.5, [&](int64_t limb, int64_t batch) {
+    kernels.permute(o.pointer(batch, limb), in.pointer(batch, limb), in.step, source.data(),
+                    o.degree);
+  });
+  return out;
+}
+
+}  // namespace
+}  // namespace fhelium
+
+FHELIUM_LIBRARY_IMPL(fhelium_ckks_ops, CPU, m) {
+  m.impl("ciphertext_product", FHELIUM_BOX(&fhelium::ciphertext_product));
+  m.impl("ciphertext_square", FHELIUM_BOX(&fhelium::ciphertext_square));
+  m.impl("key_switch_inner_product", FHELIUM_BOX(&fhelium::key_switch_inner_product));
+  m.impl("rescale_nearest", FHELIUM_BOX(&fhelium::rescale_nearest));
+  m.impl("automorphism_coefficient", FHELIUM_BOX(&fhelium::automorphism_coefficient));
+  m.impl("automorphism_ntt", FHELIUM_BOX(&fhelium::automorphism_ntt));
+}

@@ -1,0 +1,108 @@
+#include <algorithm>
+#include <memory>
+
+#include "ckks/embedding.h"
+#include "common/checks.h"
+#include "common/isa.h"
+
+namespace fhelium {
+
+const EmbeddingKernels& embedding_kernels() {
+  active_isa();
+  return kEmbeddingKernelsPortable;
+}
+
+namespace {
+
+constexpr int64_t kLargestDegree = int64_t{1} << 24;
+
+/// log2 of N/2; refuses a degree that is no ring degree.
+int log_slots_of(const char* operation, int64_t degree) {
+  if (degree < 2 || degree > kLargestDegree || (degree & (degree - 1)))
+    refuse(operation, "the degree is " + std::to_string(degree),
+           "It is a power of two from 2 to " + std::to_string(kLargestDegree),
+           "Pass the ring degree N");
+  int log_slots = 0;
+  while ((int64_t{2} << log_slots) < degree) ++log_slots;
+  return log_slots;
+}
+
+EmbeddingLayout check_table(const char* operation, const Tensor& tables, int64_t degree) {
+  const EmbeddingLayout layout = embedding_layout(log_slots_of(operation, degree));
+  check_tensor(operation, "tables", tables, kFloat64);
+  const Sizes shape = sizes_of(tables), needed = {layout.size};
+  if (shape != needed)
+    refuse(operation,
+           "tables has shape " + to_string(shape) + ", degree " + std::to_string(degree) +
+               " needs " + to_string(needed),
+           "A table serves one degree", "Make it with fhelium_ckks_ops::embedding_tables");
+  return layout;
+}
+
+/// Rows for one thread: about 50 us of work.
+int64_t grain_of(int64_t degree) { return std::max<int64_t>(1, 8192 / degree); }
+
+Tensor embedding_tables(int64_t degree) {
+  const EmbeddingLayout layout = embedding_layout(log_slots_of("embedding_tables", degree));
+  Tensor out = empty_cpu({layout.size}, kFloat64);
+  fill_embedding_table(out.mutable_data_ptr<double>(), layout);
+  return out;
+}
+
+Tensor slots_to_coefficients(const Tensor slots, const Tensor tables) {
+  constexpr auto kName = "slots_to_coefficients";
+  check_tensor(kName, "slots", slots, kFloat64);
+  Sizes shape = sizes_of(slots);
+  if (shape.size() < 2 || shape.back() != 2)
+    refuse(kName, "slots has shape " + to_string(shape),
+           "It is [*batch, slots, 2], real and imaginary parts in the last axis",
+           "Pass torch.view_as_real of complex slots");
+  shape.pop_back();
+  const int64_t degree = shape.back() *= 2;
+  const EmbeddingLayout layout = check_table(kName, tables, degree);
+  Tensor out = empty_on(slots, shape, kFloat64);
+  const Tensor in = fhelium::contiguous(slots), table = fhelium::contiguous(tables);
+  const double *from = in.const_data_ptr<double>(), *w = table.const_data_ptr<double>();
+  double* to = out.mutable_data_ptr<double>();
+  const auto& kernels = embedding_kernels();
+  parallel_for(0, out.numel() / degree, grain_of(degree), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row)
+      kernels.to_coefficients(to + row * degree, from + row * degree, w, layout);
+  });
+  return out;
+}
+
+Tensor coefficients_to_slots(const Tensor coefficients, const Tensor tables) {
+  constexpr auto kName = "coefficients_to_slots";
+  check_tensor(kName, "coefficients", coefficients, kFloat64);
+  Sizes shape = sizes_of(coefficients);
+  if (shape.empty())
+    refuse(kName, "coefficients has shape []", "It is [*batch, N]", "Pass a polynomial");
+  const int64_t degree = shape.back();
+  const EmbeddingLayout layout = check_table(kName, tables, degree);
+  shape.back() /= 2;
+  shape.push_back(2);
+  Tensor out = empty_on(coefficients, shape, kFloat64);
+  const Tensor in = fhelium::contiguous(coefficients), table = fhelium::contiguous(tables);
+  const double *from = in.const_data_ptr<double>(), *w = table.const_data_ptr<double>();
+  double* to = out.mutable_data_ptr<double>();
+  const auto& kernels = embedding_kernels();
+  parallel_for(0, out.numel() / degree, grain_of(degree), [&](int64_t begin, int64_t end) {
+    const std::unique_ptr<double[]> scratch(new double[static_cast<size_t>(degree)]);
+    for (int64_t row = begin; row < end; ++row)
+      kernels.to_slots(to + row * degree, scratch.get(), from + row * degree, w, layout);
+  });
+  return out;
+}
+
+}  // namespace
+}  // namespace fhelium
+
+FHELIUM_LIBRARY_IMPL(fhelium_ckks_ops, CompositeExplicitAutograd, m) {
+  m.impl("embedding_tables", FHELIUM_BOX(&fhelium::embedding_tables));
+}
+
+FHELIUM_LIBRARY_IMPL(fhelium_ckks_ops, CPU, m) {
+  m.impl("slots_to_coefficients", FHELIUM_BOX(&fhelium::slots_to_coefficients));
+  m.impl("coefficients_to_slots", FHELIUM_BOX(&fhelium::coefficients_to_slots));
+}

@@ -1,0 +1,17 @@
+#include "common/torch_abi.h"
+
+FHELIUM_LIBRARY(fhelium_ckks_ops, m) {
+  m.def("add_plaintext(Tensor ciphertext, Tensor plaintext, Tensor rns_params) -> Tensor");
+  m.def("add_plaintext_(Tensor(a!) ciphertext, Tensor plaintext, Tensor rns_params) -> ()");
+  m.def("multiply_plaintext(Tensor ciphertext, Tensor plaintext, Tensor rns_params) -> Tensor");
+  m.def("multiply_plaintext_(Tensor(a!) ciphertext, Tensor plaintext, Tensor rns_params) -> ()");
+  m.def("ciphertext_product(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor");
+  m.def("ciphertext_square(Tensor input, Tensor rns_params) -> Tensor");
+  m.def("key_switch_inner_product(Tensor digits, Tensor key, Tensor rns_params) -> Tensor");
+  m.def("rescale_nearest(Tensor input, Tensor inverse, Tensor rns_params) -> Tensor");
+  m.def("automorphism_coefficient(Tensor input, int galois_element, Tensor rns_params) -> Tensor");
+  m.def("automorphism_ntt(Tensor input, int galois_element) -> Tensor");
+  m.def("embedding_tables(int degree) -> Tensor");
+  m.def("slots_to_coefficients(Tensor slots, Tensor tables) -> Tensor");
+  m.def("coefficients_to_slots(Tensor coefficients, Tensor tables) -> Tensor");
+}

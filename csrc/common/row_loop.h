@@ -1,0 +1,30 @@
+// The loop that every operator over rows runs: limb outermost so that a limb's constants are read
+// once, batch inside, split over torch's threads in chunks of at least about 50 us.
+#pragma once
+#include <algorithm>
+
+#include "common/modular_arithmetic.h"
+#include "common/torch_abi.h"
+
+namespace fhelium {
+
+/// How many work items of the given estimated cost make a chunk worth handing to a thread.
+inline int64_t chunk_size(double nanoseconds_per_item) {
+  return std::max<int64_t>(1, static_cast<int64_t>(50000.0 / std::max(nanoseconds_per_item, 1.0)));
+}
+
+/// Call body(limb, batch) for every row of n coefficients, each costing about the given time.
+template <class Body>
+inline void for_each_row(int64_t limbs, int64_t batches, int64_t n,
+                         double nanoseconds_per_coefficient, const Body& body) {
+  const int64_t grain = chunk_size(nanoseconds_per_coefficient * static_cast<double>(n));
+  parallel_for(0, limbs * batches, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) body(row / batches, row % batches);
+  });
+}
+
+inline void copy_row(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n) {
+  for (i64 k = 0; k < n; ++k) out[k * out_step] = in[k * in_step];
+}
+
+}  // namespace fhelium

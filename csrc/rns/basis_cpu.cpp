@@ -1,0 +1,213 @@
+// Basis conversion: the exact centred representative of a value known modulo some primes, taken up
+// by others (Bajard, Eynard, Hasan, Zucca 2016; Halevi, Polyakov, Shoup 2019, with the rounding
+// decided exactly). Work is split over tiles of coefficients: a tile's digits are made once and
+// every target prime reads them from the first cache.
+#include <span>
+
+#include "common/checks.h"
+#include "common/row_loop.h"
+#include "rns/kernels.h"
+
+namespace fhelium {
+namespace {
+
+/// One set of source primes and what each target prime needs of it. The moduli live on with the
+/// caller; the constants are the object's own.
+class Conversion {
+ public:
+  BasisSource source;
+  std::vector<BasisTarget> targets;
+
+  /// `matrix` is [source, target], `correction` [target]: (D / d_i) and D modulo each target.
+  Conversion(std::span<const Modulus> sources, std::span<const u64> scale, const u64* matrix,
+             const u64* correction, std::span<const Modulus> target_moduli)
+      : scale_(scale.begin(), scale.end()) {
+    const size_t count = sources.size(), columns = target_moduli.size();
+    source = {static_cast<int>(count), sources.data(), scale_.data()};
+    u128 sum = 0;
+    for (const Modulus& d : sources) sum += d.q;
+    factors_.reserve(columns * (count + 1));
+    for (size_t j = 0; j < columns; ++j) {
+      for (size_t i = 0; i < count; ++i) factors_.push_back(matrix[i * columns + j]);
+      factors_.push_back(negate_modular(correction[j], target_moduli[j].q));
+    }
+    for (size_t j = 0; j < columns; ++j) {
+      const Modulus& m = target_moduli[j];
+      targets.push_back({static_cast<int>(count), sum > ((u128)1 << m.bits),
+                         factors_.data() + j * (count + 1), 0, &m});
+    }
+  }
+  Conversion(Conversion&&) = default;  // a copy's pointers would still mean the original
+
+  double nanoseconds_per_coefficient() const {
+    const auto count = static_cast<double>(source.count);
+    return 3.0 * count + (1.5 + count) * static_cast<double>(targets.size());
+  }
+
+ private:
+  std::vector<u64> scale_, factors_;
+};
+
+/// What bounds the sums of the kernels.
+void check_source_count(const char* name, const char* what, int64_t count) {
+  if (count >= 1 && count <= kMaxSourcePrimes) return;
+  refuse(name,
+         std::string(what) + " has " + std::to_string(count) + " primes, the limit is " +
+             std::to_string(kMaxSourcePrimes),
+         "One conversion starts from at least one prime and at most that many",
+         "Use fewer limbs per digit or fewer special primes");
+}
+
+/// The digit borders: 0 = b_0 < b_1 < .. < b_D = number of Q rows.
+std::vector<int64_t> check_bounds(const char* name, const Tensor& bounds, int64_t q_limbs) {
+  check_axes(name, "digit_bounds", bounds, 1, "It is [D + 1]");
+  const int64_t count = bounds.size(0);
+  check_shape(name, "digit_bounds", bounds, {count}, "It is [D + 1]");
+  std::vector<int64_t> rows;
+  for (int64_t j = 0; j < count; ++j)
+    rows.push_back(bounds.const_data_ptr<int64_t>()[j * bounds.stride(0)]);
+  bool fits = count >= 2 && rows.front() == 0 && rows.back() == q_limbs;
+  for (size_t j = 1; fits && j < rows.size(); ++j) fits = rows[j - 1] < rows[j];
+  if (!fits)
+    refuse(name,
+           "digit_bounds is " + to_string(rows) + ", the input has " + std::to_string(q_limbs) +
+               " rows",
+           "The borders rise strictly from 0 to the number of rows",
+           "Drop empty digits and pass the borders of this depth");
+  for (size_t j = 1; j < rows.size(); ++j)
+    check_source_count(name, "a digit", rows[j] - rows[j - 1]);
+  return rows;
+}
+
+/// The source rows of one batch item, from coefficient k on.
+struct SourceRows {
+  const u64* pointer[kMaxSourcePrimes];
+
+  SourceRows(const ResidueRows& in, int64_t batch, int64_t limb, int count, int64_t k) {
+    for (int i = 0; i < count; ++i) pointer[i] = in.pointer(batch, limb + i) + k * in.step;
+  }
+};
+
+/// Call body(item, first coefficient, width, scratch) for every tile of every item.
+template <class Body>
+void for_each_tile(int64_t items, int64_t n, double nanoseconds_per_coefficient, const Body& body) {
+  const int64_t tiles = (n + kBasisTile - 1) / kBasisTile;
+  const double cost = nanoseconds_per_coefficient * static_cast<double>(std::min(n, kBasisTile));
+  parallel_for(0, items * tiles, chunk_size(cost), [&](int64_t begin, int64_t end) {
+    BasisTile tile;
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t k = i % tiles * kBasisTile;
+      body(i / tiles, k, std::min(kBasisTile, n - k), tile);
+    }
+  });
+}
+
+/// One conversion per digit, out of constants that are checked against the parameters here.
+std::vector<Conversion> digit_conversions(const char* name, const std::vector<int64_t>& bounds,
+                                          const Tensor& digit_scale, const Tensor& matrix,
+                                          const Tensor& correction,
+                                          const std::vector<Modulus>& moduli) {
+  const auto limbs = static_cast<int64_t>(moduli.size()), q_limbs = bounds.back();
+  const auto digits = static_cast<int64_t>(bounds.size()) - 1;
+  const auto scale = check_constants(name, "digit_scale", digit_scale, moduli.data(), q_limbs);
+  const auto factors = check_matrix(name, "matrix", matrix, q_limbs, moduli.data(), limbs);
+  const auto products = check_matrix(name, "correction", correction, digits, moduli.data(), limbs);
+  std::vector<Conversion> conversions;
+  for (size_t d = 0; d + 1 < bounds.size(); ++d) {
+    const auto first = static_cast<size_t>(bounds[d]), past = static_cast<size_t>(bounds[d + 1]);
+    conversions.emplace_back(std::span(moduli).subspan(first, past - first),
+                             std::span(scale).subspan(first, past - first),
+                             factors.data() + first * moduli.size(),
+                             products.data() + d * moduli.size(), moduli);
+  }
+  return conversions;
+}
+
+Tensor mod_up(const Tensor input, const Tensor digit_bounds, const Tensor digit_scale,
+              const Tensor matrix, const Tensor correction, const Tensor rns_params) {
+  constexpr auto kName = "mod_up";
+  check_residues(kName, "input", input);
+  check_axes(kName, "rns_params", rns_params, 2, "Parameters are [row, limb]");
+  const int64_t q_limbs = input.size(input.dim() - 2), limbs = rns_params.size(1);
+  if (limbs <= q_limbs)
+    refuse(kName,
+           "rns_params has " + std::to_string(limbs) + " limbs, the input has " +
+               std::to_string(q_limbs),
+           "The target basis holds the input's primes first and special primes after them",
+           "Pass the parameters of basis QP at the input's depth");
+  const auto bounds = check_bounds(kName, digit_bounds, q_limbs);
+  const auto moduli = check_parameters(kName, rns_params, limbs);
+  const auto conversions =
+      digit_conversions(kName, bounds, digit_scale, matrix, correction, moduli);
+  Sizes shape = sizes_of(input);
+  shape[shape.size() - 2] = limbs;
+  shape.insert(shape.begin(), static_cast<int64_t>(conversions.size()));
+  Tensor out = empty_on(input, shape);
+  const ResidueRows o = rows_of(out), in = rows_of(input);
+  const auto& kernels = rns_kernels();
+  const auto raise_tile = [&](int64_t item, int64_t k, int64_t width, BasisTile& tile) {
+    const auto digit = static_cast<size_t>(item / in.batches);
+    const Conversion& conversion = conversions[digit];
+    const int64_t first = bounds[digit], past = bounds[digit + 1];
+    const SourceRows rows(in, item % in.batches, first, conversion.source.count, k);
+    kernels.centre(tile, rows.pointer, in.step, width, conversion.source);
+    for (int64_t j = 0; j < limbs; ++j) {
+      u64* to = o.pointer(item, j) + k;
+      if (j >= first && j < past)
+        copy_row(to, 1, rows.pointer[j - first], in.step, width);
+      else
+        kernels.convert(to, tile, width, conversion.targets[static_cast<size_t>(j)]);
+    }
+  };
+  for_each_tile(o.batches, o.degree, conversions[0].nanoseconds_per_coefficient(), raise_tile);
+  return out;
+}
+
+Tensor mod_down(const Tensor input, const Tensor special_scale, const Tensor matrix,
+                const Tensor correction, const Tensor special_inverse, const Tensor rns_params) {
+  constexpr auto kName = "mod_down";
+  check_residues(kName, "input", input);
+  check_axes(kName, "special_scale", special_scale, 1, "It is [special prime]");
+  const int64_t limbs = input.size(input.dim() - 2);
+  const int64_t specials = special_scale.size(0), q_limbs = limbs - specials;
+  check_source_count(kName, "special_scale", specials);
+  if (q_limbs < 1)
+    refuse(kName,
+           "the input has " + std::to_string(limbs) + " limbs, " + std::to_string(specials) +
+               " of them special",
+           "At least one limb remains", "Pass residues on basis QP");
+  const auto moduli = check_parameters(kName, rns_params, limbs);
+  const auto remaining = std::span(moduli).first(static_cast<size_t>(q_limbs));
+  const auto special_moduli = std::span(moduli).subspan(static_cast<size_t>(q_limbs));
+  const auto scale =
+      check_constants(kName, "special_scale", special_scale, special_moduli.data(), specials);
+  const auto factors = check_matrix(kName, "matrix", matrix, specials, moduli.data(), q_limbs);
+  const auto product = check_constants(kName, "correction", correction, moduli.data(), q_limbs);
+  const auto inverse =
+      check_constants(kName, "special_inverse", special_inverse, moduli.data(), q_limbs);
+
+  Conversion conversion(special_moduli, scale, factors.data(), product.data(), remaining);
+  for (size_t j = 0; j < inverse.size(); ++j) conversion.targets[j].division = inverse[j];
+  Sizes shape = sizes_of(input);
+  shape[shape.size() - 2] = q_limbs;
+  Tensor out = empty_on(input, shape);
+  const ResidueRows o = rows_of(out), in = rows_of(input);
+  const auto& kernels = rns_kernels();
+  const auto lower_tile = [&](int64_t batch, int64_t k, int64_t width, BasisTile& tile) {
+    const SourceRows rows(in, batch, q_limbs, conversion.source.count, k);
+    kernels.centre(tile, rows.pointer, in.step, width, conversion.source);
+    for (int64_t j = 0; j < q_limbs; ++j)
+      kernels.subtract_divide(o.pointer(batch, j) + k, in.pointer(batch, j) + k * in.step, in.step,
+                              tile, width, conversion.targets[static_cast<size_t>(j)]);
+  };
+  for_each_tile(in.batches, in.degree, conversion.nanoseconds_per_coefficient(), lower_tile);
+  return out;
+}
+
+}  // namespace
+}  // namespace fhelium
+
+FHELIUM_LIBRARY_IMPL(fhelium_rns_ops, CPU, m) {
+  m.impl("mod_up", FHELIUM_BOX(&fhelium::mod_up));
+  m.impl("mod_down", FHELIUM_BOX(&fhelium::mod_down));
+}

@@ -1,0 +1,47 @@
+// Function table of the codec: between doubles and residues. Raw pointers only.
+//
+// Residues to a real number (Garner 1959): mixed radix digits v_i with x = sum v_i q_0 .. q_(i-1),
+//   v_i = (x_i - sum_(j<i) v_j q_0 .. q_(j-1)) (q_0 .. q_(i-1))^-1 mod q_i.
+// All digits of (Q - 1)/2 are (q_i - 1)/2, so the sign of the centred x is a comparison of digits,
+// and those of Q - 1 - x are q_i - 1 - v_i.
+#pragma once
+#include "common/modular_arithmetic.h"
+
+namespace fhelium {
+
+/// Coefficients that a Garner kernel takes at once.
+inline constexpr i64 kGarnerBlock = 64;
+
+struct GarnerTables {
+  const Modulus* moduli;
+  i64 limbs;
+  /// Row i has i + 1 constants in Montgomery form (R = 2^64) modulo q_i: of v_0 .. v_(i-1), then
+  /// of x_i. Row i begins at i (i + 1) / 2.
+  const u64* factors;
+};
+
+/// Words of workspace that `centred` needs.
+FHELIUM_INLINE i64 garner_workspace(i64 limbs) { return limbs * kGarnerBlock + limbs + 1; }
+
+struct CodecKernels {
+  /// rounded[k] = rint(values[k] * scale); returns how many are not below 2^63 in magnitude,
+  /// which counts those that are not finite.
+  i64 (*round)(double* rounded, const double* values, double scale, i64 n);
+  /// Integers below 2^63 in magnitude -> residues.
+  void (*reduce_narrow)(u64* out, const double* rounded, i64 n, const Modulus& m);
+  /// Finite integers -> residues. powers[e] = 2^e R mod q for 0 <= e < kPowers.
+  void (*reduce_wide)(u64* out, const double* rounded, const u64* powers, i64 n, const Modulus& m);
+  /// n <= kGarnerBlock coefficients -> the nearest doubles of the centred integers.
+  void (*centred)(double* out, const u64* residues, i64 limb_stride, i64 step, i64 n,
+                  const GarnerTables& tables, u64* workspace);
+};
+
+/// A double is a 53-bit mantissa times 2^e with e at most 971.
+inline constexpr i64 kPowers = 972;
+
+/// The table of the active instruction set.
+const CodecKernels& codec_kernels();
+
+extern const CodecKernels kCodecKernelsPortable;
+
+}  // namespace fhelium

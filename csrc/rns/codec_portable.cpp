@@ -1,0 +1,140 @@
+#include "rns/codec.h"
+
+namespace fhelium {
+namespace {
+
+constexpr double kTwo52 = 0x1p52, kTwo63 = 0x1p63;
+
+i64 round(double* __restrict rounded, const double* __restrict values, double scale, i64 n) {
+  i64 wide = 0;
+  for (i64 k = 0; k < n; ++k) {
+    const double x = values[k] * scale, size = __builtin_fabs(x);
+    // Adding 2^52 leaves no fraction bits: the addition itself rounds to nearest even.
+    const double whole = size < kTwo52 ? (size + kTwo52) - kTwo52 : size;
+    rounded[k] = __builtin_copysign(whole, x);
+    wide += !(size < kTwo63);
+  }
+  return wide;
+}
+
+/// r, or -r mod q where `negative` is set.
+FHELIUM_INLINE u64 apply_sign(u64 r, bool negative, u64 q) {
+  const u64 opposite = negate_modular(r, q);
+  return negative ? opposite : r;
+}
+
+void reduce_narrow(u64* __restrict out, const double* __restrict rounded, i64 n, const Modulus& m) {
+  const Modulus own = m;
+  for (i64 k = 0; k < n; ++k) {
+    const i64 x = (i64)rounded[k];
+    const u64 sign = (u64)(x >> 63);
+    out[k] = apply_sign(reduce_word(((u64)x ^ sign) - sign, own), sign != 0, own.q);
+  }
+}
+
+void reduce_wide(u64* out, const double* rounded, const u64* powers, i64 n, const Modulus& m) {
+  for (i64 k = 0; k < n; ++k) {
+    u64 bits;
+    __builtin_memcpy(&bits, rounded + k, sizeof(bits));
+    const u64 biased = (bits >> 52) & 0x7ff, fraction = bits & (((u64)1 << 52) - 1);
+    const u64 mantissa = fraction | ((u64)1 << 52);
+    u64 r = 0;  // integers below 1 are zero
+    if (biased >= 1075)
+      r = montgomery_multiply(reduce_word(mantissa, m), powers[biased - 1075], m);
+    else if (biased >= 1023)
+      r = reduce_word(mantissa >> (1075 - biased), m);
+    out[k] = apply_sign(r, bits >> 63, m.q);
+  }
+}
+
+/// Montgomery's reduction with R = 2^64 of any 128-bit x, result in [0, q).
+FHELIUM_INLINE u64 reduce_wide_sum(u64 high, u64 low, const Modulus& m) {
+  return subtract_modular(reduce_word(high, m), multiply_high(low * m.inverse, m.q), m.q);
+}
+
+/// Mixed radix digits of n coefficients, digits[k * limbs + limb].
+void garner_digits(u64* digits, const u64* residues, i64 limb_stride, i64 step, i64 n,
+                   const GarnerTables& tables) {
+  const u64* factors = tables.factors;
+  for (i64 i = 0; i < tables.limbs; ++i) {
+    const Modulus m = tables.moduli[i];
+    for (i64 k = 0; k < n; ++k) {
+      u64* own = digits + k * tables.limbs;
+      u128 sum = (u128)residues[i * limb_stride + k * step] * factors[i];
+      for (i64 j = 0; j < i; ++j) {
+        sum += (u128)own[j] * factors[j];
+        // Products are below 2^124: eight of them and a folded sum stay below 2^128.
+        if ((j & 7) == 7) sum = ((u128)reduce_word((u64)(sum >> 64), m) << 64) | (u64)sum;
+      }
+      own[i] = reduce_wide_sum((u64)(sum >> 64), (u64)sum, m);
+    }
+    factors += i + 1;
+  }
+}
+
+/// The nearest double, ties to even, of an integer of `count` words; infinity past the doubles.
+FHELIUM_INLINE double nearest_double(const u64* words, i64 count) {
+  while (count > 1 && words[count - 1] == 0) --count;
+  if (count == 1) return (double)words[0];
+  const int shift = __builtin_clzll(words[count - 1]);
+  const u64 next = words[count - 2];
+  u64 top = words[count - 1] << shift;
+  if (shift != 0) top |= next >> (64 - shift);
+  // What lies below the 64 leading bits only has to break ties.
+  u64 rest = next << shift;
+  for (i64 i = 0; i < count - 2; ++i) rest |= words[i];
+  const double mantissa = (double)(top | (rest != 0));
+  const i64 exponent = 64 * (count - 1) - shift;
+  if (exponent > 960) return __builtin_inf();  // at least 2^1024
+  const u64 bits = (u64)(exponent + 1023) << 52;
+  double power;
+  __builtin_memcpy(&power, &bits, sizeof(power));
+  return mantissa * power;
+}
+
+/// One coefficient from its digits, `words` with room for limbs + 1.
+FHELIUM_INLINE double centred_value(const u64* digits, const GarnerTables& tables, u64* words) {
+  const Modulus* moduli = tables.moduli;
+  i64 i = tables.limbs - 1;
+  while (i > 0 && digits[i] == moduli[i].q >> 1) --i;
+  const bool negative = digits[i] > moduli[i].q >> 1;
+  // |x| is x, or Q - x = (Q - 1 - x) + 1 with the complemented digits.
+  const auto digit = [&](i64 limb) {
+    const u64 v = digits[limb];
+    return negative ? moduli[limb].q - 1 - v : v;
+  };
+  i = tables.limbs - 1;
+  while (i > 0 && digit(i) == 0) --i;
+  i64 count = 1;
+  words[0] = digit(i);
+  while (--i >= 0) {
+    u128 carry = digit(i);
+    for (i64 w = 0; w < count; ++w) {
+      carry += (u128)words[w] * moduli[i].q;
+      words[w] = (u64)carry;
+      carry >>= 64;
+    }
+    if (carry != 0) words[count++] = (u64)carry;
+  }
+  if (negative) {
+    i64 w = 0;
+    words[count] = 0;
+    while (++words[w] == 0) ++w;
+    count += words[count] != 0;
+  }
+  const double size = nearest_double(words, count);
+  return negative ? -size : size;
+}
+
+void centred(double* out, const u64* residues, i64 limb_stride, i64 step, i64 n,
+             const GarnerTables& tables, u64* workspace) {
+  u64* words = workspace + tables.limbs * kGarnerBlock;
+  garner_digits(workspace, residues, limb_stride, step, n, tables);
+  for (i64 k = 0; k < n; ++k) out[k] = centred_value(workspace + k * tables.limbs, tables, words);
+}
+
+}  // namespace
+
+const CodecKernels kCodecKernelsPortable = {round, reduce_narrow, reduce_wide, centred};
+
+}  // namespace fhelium

@@ -1,0 +1,313 @@
+"""The base of everything that lives in tensors: values and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final, Self, cast
+
+import torch
+
+from fhelium.config import CkksConfig
+from fhelium.errors import DeviceMismatchError, StateError
+from fhelium.values.state import (
+    CkksState,
+    ModulusBasis,
+    PolynomialDomain,
+    ResidueRepresentation,
+)
+from fhelium.values.text import size_text, type_error
+from fhelium.values.traps import TensorTraps
+
+# Bounds are left out: they say what is known of a value, not what its tensors mean, and a
+# prepared buffer or graph stays valid when they change.
+_METADATA: Final = (
+    "depth",
+    "scale",
+    "prime_ids",
+    "polynomial_domain",
+    "modulus_basis",
+    "residue_representation",
+    "components",
+    "key_id",
+    "insecure",
+)
+
+
+class TensorResident(TensorTraps):
+    """Carry named tensors of residues and the state that gives them a meaning.
+
+    Values behave like tensors where that is harmless: they move between devices, are cloned and
+    compared by identity. Nothing moves unasked, and no operation changes a value it was given.
+
+    Shapes: whatever the class says; the last two axes are [limb, N].
+
+    Args:
+        data: Residues, of the dtype that the config names.
+        state: A state whose axes are all known.
+
+    Raises:
+        TypeError: data is not a tensor or state is not a CkksState.
+        StateError: Payload and state disagree; the text names both.
+
+    Example:
+        >>> from fhelium.values import Plaintext
+        >>> config = CkksConfig.create(depth=3, scale_bits=30, N=1024, allow_insecure=True)
+        >>> rows = torch.zeros(4, 1024, dtype=torch.int64)
+        >>> value = Plaintext(rows, CkksState.fresh(config, components=1))
+        >>> value.nbytes, value.device, list(value.tensors())
+        (32768, device(type='cpu'), ['data'])
+    """
+
+    __slots__ = ("__weakref__", "_data", "_state")
+
+    tensor_names: ClassVar[tuple[str, ...]] = ("data",)
+    detail_names: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(self, data: torch.Tensor, state: CkksState) -> None:
+        if not isinstance(data, torch.Tensor) or not isinstance(state, CkksState):
+            _refuse_types(type(self).__name__, data, state)
+        self._data = data
+        self._state = state
+        self._check_state(state)
+        if data.dtype != state.config.dtype or data.layout != torch.strided:
+            _refuse_storage(type(self).__name__, data, state)
+        self._check_shape(data, state)
+
+    def _check_state(self, state: CkksState) -> None:
+        """Refuse a state that this class cannot have; the cheap part, run at each construction."""
+        raise NotImplementedError
+
+    def _check_shape(self, data: torch.Tensor, state: CkksState) -> None:
+        """Refuse a payload whose shape is not what the state says."""
+        raise NotImplementedError
+
+    @property
+    def data(self) -> torch.Tensor:
+        """Return the residues."""
+        return self._data
+
+    @property
+    def state(self) -> CkksState:
+        """Return the state, which is immutable."""
+        return self._state
+
+    @property
+    def config(self) -> CkksConfig:
+        """Return the parameters of the ring."""
+        return self._state.config
+
+    @property
+    def context_id(self) -> str:
+        """Return the parameter identity; values of different contexts never mix."""
+        return self._state.context_id
+
+    @property
+    def key_id(self) -> str | None:
+        """Return the random name of the secret key that this belongs to."""
+        return self._state.key_id
+
+    @property
+    def insecure(self) -> bool:
+        """Return whether parameters or randomness behind this are marked insecure."""
+        return self._state.insecure
+
+    @property
+    def components(self) -> int:
+        """Return the number of polynomials: 1 clear, 2 or 3 encrypted."""
+        return cast(int, self._state.components)
+
+    @property
+    def prime_ids(self) -> tuple[int, ...]:
+        """Return the index in config.primes of each limb."""
+        return cast("tuple[int, ...]", self._state.prime_ids)
+
+    @property
+    def polynomial_domain(self) -> PolynomialDomain:
+        """Return "coefficient" or "ntt"."""
+        return cast(PolynomialDomain, self._state.polynomial_domain)
+
+    @property
+    def modulus_basis(self) -> ModulusBasis:
+        """Return "Q", or "QP" with the special primes."""
+        return cast(ModulusBasis, self._state.modulus_basis)
+
+    @property
+    def residue_representation(self) -> ResidueRepresentation:
+        """Return "standard" or "montgomery"."""
+        return cast(ResidueRepresentation, self._state.residue_representation)
+
+    @property
+    def device(self) -> torch.device:
+        """Return where the tensors live."""
+        return self._data.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Return the dtype of the residues."""
+        return self._data.dtype
+
+    @property
+    def is_cuda(self) -> bool:
+        """Return whether the tensors live on a CUDA device."""
+        return self._data.is_cuda
+
+    @property
+    def nbytes(self) -> int:
+        """Return the payload bytes, elements times element size over all tensors."""
+        return sum(tensor.numel() * tensor.element_size() for tensor in self.tensors().values())
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return the tensors by name, in the declared order."""
+        return {name: getattr(self, name) for name in type(self).tensor_names}
+
+    def metadata(self) -> tuple[tuple[str, object], ...]:
+        """Return what must agree before tensors of one value may stand in for another's.
+
+        Returns:
+            Name and hashable value of each axis but the bounds, then what the class adds to them,
+            in an order that never changes. The context is `context_id`.
+        """
+        axes = [(name, getattr(self._state, name)) for name in _METADATA]
+        return (*axes, *self._details().items())
+
+    def to(self, device: torch.device | str | int, *, non_blocking: bool = False) -> Self:
+        """Return this value on a device; the value itself where it is there already.
+
+        Cost: one copy of the payload.
+
+        Args:
+            device: Target, as in torch.
+            non_blocking: As in Tensor.to; overlap needs pinned memory.
+
+        Raises:
+            TypeError: device is not a device; residues keep their dtype, so none can be asked for.
+        """
+        if isinstance(device, torch.dtype) or not isinstance(device, (torch.device, str, int)):
+            raise type_error(
+                "to",
+                f"device is {device!r} of type {type(device).__name__}",
+                "A value moves between devices and keeps its dtype",
+                "Pass a device, for example 'cpu' or 'cuda:0'",
+            )
+        old = self.tensors()
+        new = {name: tensor.to(device, non_blocking=non_blocking) for name, tensor in old.items()}
+        return self if all(new[name] is old[name] for name in old) else self._with_tensors(new)
+
+    def cpu(self) -> Self:
+        """Return this value in host memory; the value itself where it is there already."""
+        return self.to("cpu")
+
+    def cuda(
+        self, device: torch.device | str | int | None = None, *, non_blocking: bool = False
+    ) -> Self:
+        """Return this value on a CUDA device, the current one by default."""
+        target = torch.device("cuda") if device is None else device
+        return self.to(target, non_blocking=non_blocking)
+
+    def clone(self) -> Self:
+        """Return a copy with storage of its own; the state is shared, for it is immutable."""
+        return self._with_tensors({name: t.clone() for name, t in self.tensors().items()})
+
+    def pin_memory(self) -> Self:
+        """Return this value in page-locked host memory, from which copies to CUDA can overlap.
+
+        Raises:
+            RuntimeError: From torch, where the machine has no CUDA device to pin memory for.
+        """
+        return self._with_tensors({name: t.pin_memory() for name, t in self.tensors().items()})
+
+    def is_pinned(self) -> bool:
+        """Return whether all tensors are in page-locked host memory."""
+        return all(tensor.is_pinned() for tensor in self.tensors().values())
+
+    def _details(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in type(self).detail_names}
+
+    def _with_tensors(
+        self, tensors: Mapping[str, torch.Tensor], state: CkksState | None = None
+    ) -> Self:
+        """Return a value of this kind around other tensors, checked like any construction."""
+        return type(self)(**tensors, state=state or self._state, **self._details())
+
+    def _restate(self, state: CkksState) -> None:
+        """Put a new state on this value; only for operations that also wrote its tensors."""
+        self._check_state(state)
+        self._check_shape(self._data, state)
+        self._state = state
+
+    def __copy__(self) -> Self:
+        return self._with_tensors(self.tensors())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        copied = memo[id(self)] = self.clone()
+        return copied
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        tensors = {name: _compact(tensor) for name, tensor in self.tensors().items()}
+        return _rebuild, (type(self), tensors, self._state, self._details())
+
+    def _repr_parts(self) -> list[str]:
+        raise NotImplementedError
+
+    def _place_parts(self) -> list[str]:
+        return [str(self.device), size_text(self.nbytes)] + ["insecure"] * self.insecure
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self._repr_parts())})"
+
+
+def require_same_device(operation: str, values: list[TensorResident]) -> None:
+    """Refuse values that live on different devices; nothing is moved unasked.
+
+    Args:
+        operation: Name that an error text begins with.
+        values: At least one value.
+
+    Raises:
+        DeviceMismatchError: Two devices were found; move one value with .to(device).
+    """
+    first = values[0].device
+    for position, value in enumerate(values[1:], start=1):
+        if value.device != first:
+            raise DeviceMismatchError(
+                operation,
+                f"device is {first} for value 0 and {value.device} for value {position}",
+                "Operands live on one device and nothing is moved unasked",
+                f"Move one with .to({str(first)!r})",
+                devices=(first, value.device),
+            )
+
+
+def _rebuild(
+    kind: type[TensorResident],
+    tensors: dict[str, torch.Tensor],
+    state: CkksState,
+    details: dict[str, Any],
+) -> TensorResident:
+    return kind(**tensors, state=state, **details)
+
+
+def _compact(tensor: torch.Tensor) -> torch.Tensor:
+    # torch pickles whole storages, so one ciphertext of a batch would drag all others along.
+    exact = tensor.untyped_storage().nbytes() == tensor.numel() * tensor.element_size()
+    return tensor if exact else tensor.clone()
+
+
+def _refuse_types(kind: str, data: object, state: object) -> None:
+    raise type_error(
+        kind,
+        f"data is a {type(data).__name__} and state is a {type(state).__name__}",
+        f"A {kind} is made of a torch.Tensor and a CkksState",
+        "Pass the residues as data and their state as state",
+    )
+
+
+def _refuse_storage(kind: str, data: torch.Tensor, state: CkksState) -> None:
+    raise StateError(
+        kind,
+        f"data is {data.dtype}, {data.layout} and the config asks for {state.config.dtype}, "
+        "torch.strided",
+        "Residues have the dtype of their config",
+        "Encode with an Engine of the same config, or load the value with its own config",
+        dtype=data.dtype,
+    )

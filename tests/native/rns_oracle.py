@@ -1,0 +1,141 @@
+"""Residue tensors and their meaning in Python integers, for the tests of the native operators."""
+
+from __future__ import annotations
+
+import math
+import random
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import torch
+
+_LIBRARY = Path(__file__).parents[2] / "src/fhelium/native/torchops/_ops.abi3.so"
+torch.ops.load_library(str(_LIBRARY))
+rns = torch.ops.fhelium_rns_ops
+ckks = torch.ops.fhelium_ckks_ops
+
+BATCHES = [(), (1,), (3,), (2, 3), (0,), (2, 0)]
+VIEWS = ["contiguous", "offset", "every second", "coefficients outermost"]
+
+
+def is_prime(n: int) -> bool:
+    """Say whether n is prime (Miller-Rabin with the bases that decide every 64-bit number)."""
+    bases = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
+    if n < 2 or any(n % b == 0 for b in bases):
+        return n in bases
+    odd, twos = n - 1, 0
+    while odd % 2 == 0:
+        odd, twos = odd // 2, twos + 1
+    return all(
+        pow(b, odd, n) == 1 or any(pow(b, odd << i, n) == n - 1 for i in range(twos)) for b in bases
+    )
+
+
+@cache
+def primes(bits: int, count: int, degree: int = 64) -> tuple[int, ...]:
+    """Return the `count` largest primes below 2^bits that are 1 modulo 2 degree."""
+    found, candidate = [], (2**bits - 1) // (2 * degree) * (2 * degree) + 1
+    while len(found) < count:
+        if candidate < 2**bits and is_prime(candidate):
+            found.append(candidate)
+        candidate -= 2 * degree
+    return tuple(found)
+
+
+def radix(q: int) -> int:
+    """Return the Montgomery radix R of a modulus."""
+    return 2**52 if q < 2**50 else 2**64
+
+
+def parameters(moduli, degree: int = 64) -> torch.Tensor:
+    """Return rns_params of the moduli."""
+    return rns.rns_parameters(torch.tensor(moduli, dtype=torch.int64), degree)
+
+
+def residues(shape, moduli, pattern: str = "random", seed: int = 0) -> torch.Tensor:
+    """Return residues [*shape[:-2], limb, N]: random, or all 0, 1, q - 1, or 0, q - 1 in turn."""
+    draw = random.Random(seed)
+    values = []
+    for index in product(*map(range, shape)):
+        q = moduli[index[-2]]
+        values.append(
+            {
+                "random": draw.randrange(q),
+                "zero": 0,
+                "one": 1 % q,
+                "largest": q - 1,
+                "alternating": (q - 1) * (index[-1] % 2),
+            }[pattern]
+        )
+    return torch.tensor(values, dtype=torch.int64).reshape(shape)
+
+
+def seen_as(tensor: torch.Tensor, view: str) -> torch.Tensor:
+    """Return the same values in another memory layout."""
+    if view == "contiguous":
+        return tensor.clone()
+    if view == "offset":
+        room = torch.full((tensor.numel() + 5,), -7, dtype=tensor.dtype)
+        return room[3 : 3 + tensor.numel()].view(tensor.shape).copy_(tensor)
+    if view == "every second":
+        room = torch.full((*tensor.shape[:-1], 2 * tensor.shape[-1] + 1), -7, dtype=tensor.dtype)
+        return room[..., 1::2].copy_(tensor)
+    axes = range(tensor.dim() - 1, -1, -1)
+    room = torch.full([tensor.shape[a] for a in axes], -7, dtype=tensor.dtype)
+    return room.permute(*axes).copy_(tensor)
+
+
+def rows(tensor: torch.Tensor):
+    """Yield (index, value) of every element, as Python integers."""
+    flat = tensor.tolist()
+    for index in product(*map(range, tensor.shape)):
+        value = flat
+        for i in index:
+            value = value[i]
+        yield index, value
+
+
+def filled(shape, function) -> torch.Tensor:
+    """Return an int64 tensor with function(index) at every index."""
+    values = [function(index) for index in product(*map(range, shape))]
+    return torch.tensor(values, dtype=torch.int64).reshape(tuple(shape))
+
+
+def at(nested, index):
+    """Return the element of a nested list at an index, axes of length 1 repeating."""
+    for i in index:
+        nested = nested[i if len(nested) > 1 else 0]
+    return nested
+
+
+def from_residues(values, moduli) -> int:
+    """Return the x in [0, product of the moduli) with these residues."""
+    whole = math.prod(moduli)
+    return (
+        sum(v * (whole // q) * pow(whole // q, -1, q) for v, q in zip(values, moduli, strict=True))
+        % whole
+    )
+
+
+def centred(x: int, modulus: int) -> int:
+    """Return the representative of x modulo an odd modulus that is nearest to 0."""
+    x %= modulus
+    return x - modulus if x > modulus // 2 else x
+
+
+def assert_unchanged_and_equal_for_threads(call, *inputs):
+    """Check that a call leaves its inputs alone and does not depend on the thread count."""
+    before = [x.clone() for x in inputs]
+    results = []
+    threads = torch.get_num_threads()
+    try:
+        for count in (1, 2):
+            torch.set_num_threads(count)
+            results.append(call(*inputs))
+    finally:
+        torch.set_num_threads(threads)
+    assert torch.equal(results[0], results[1])
+    for x, y in zip(inputs, before, strict=True):
+        assert torch.equal(x, y)
+    return results[0]

@@ -1,0 +1,343 @@
+"""mod_up and mod_down against the exact centred representative in Python integers."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass
+from itertools import chain as concatenated
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rns_oracle import (
+    BATCHES,
+    VIEWS,
+    assert_unchanged_and_equal_for_threads,
+    centred,
+    from_residues,
+    parameters,
+    primes,
+    radix,
+    residues,
+    rns,
+    seen_as,
+)
+
+THRESHOLD = 2.0**-40  # nearer to one half than this, the exact comparison decides
+
+
+def words(values) -> torch.Tensor:
+    """Return int64 constants."""
+    return torch.tensor(values, dtype=torch.int64)
+
+
+@dataclass
+class Chain:
+    """Q primes cut into digits, special primes, and the constants that the operators take."""
+
+    digits: list[list[int]]
+    special: list[int]
+
+    @property
+    def q(self) -> list[int]:
+        return [d for digit in self.digits for d in digit]
+
+    @property
+    def whole(self) -> list[int]:
+        return self.q + self.special
+
+    def up(self) -> list[torch.Tensor]:
+        bounds = [sum(map(len, self.digits[:j])) for j in range(len(self.digits) + 1)]
+        products = [math.prod(digit) for digit in self.digits]
+        cofactors = [
+            (D // d, d) for D, digit in zip(products, self.digits, strict=True) for d in digit
+        ]
+        return [
+            words(bounds),
+            words([pow(c, -1, d) * radix(d) % d for c, d in cofactors]),
+            words([[c * radix(q) % q for q in self.whole] for c, _ in cofactors]),
+            words([[D * radix(q) % q for q in self.whole] for D in products]),
+            parameters(self.whole),
+        ]
+
+    def down(self) -> list[torch.Tensor]:
+        P = math.prod(self.special)
+        cofactors = [P // p for p in self.special]
+        return [
+            words(
+                [pow(c, -1, p) * radix(p) % p for c, p in zip(cofactors, self.special, strict=True)]
+            ),
+            words([[c * radix(q) % q for q in self.q] for c in cofactors]),
+            words([P * radix(q) % q for q in self.q]),
+            words([pow(P, -1, q) * radix(q) % q for q in self.q]),
+            parameters(self.whole),
+        ]
+
+    def raised(self, values: torch.Tensor) -> torch.Tensor:
+        """Return what mod_up must give for residues [L, N]."""
+        columns, out, first = values.T.tolist(), [], 0
+        for digit in self.digits:
+            part = slice(first, first + len(digit))
+            D = math.prod(digit)
+            x = [centred(from_residues(column[part], digit), D) for column in columns]
+            out.append([[v % q for v in x] for q in self.whole])
+            first += len(digit)
+        return words(out).reshape(len(self.digits), len(self.whole), values.shape[1])
+
+    def lowered(self, values: torch.Tensor) -> torch.Tensor:
+        """Return what mod_down must give for residues [L + K, N]."""
+        P, count = math.prod(self.special), len(self.q)
+        out = []
+        for column in values.T.tolist():
+            x = from_residues(column, self.whole)
+            r = centred(from_residues(column[count:], self.special), P)
+            assert (x - r) % P == 0
+            out.append([(x - r) // P % q for q in self.q])
+        return words(out).T.reshape(count, values.shape[1])
+
+
+def over_batch(function, values: torch.Tensor) -> torch.Tensor:
+    """Apply an oracle for [limb, N] to [*batch, limb, N]; new leading axes come first."""
+    batch = values.shape[:-2]
+    items = [function(v) for v in values.reshape(-1, *values.shape[-2:])]
+    shape = function(values.new_zeros(values.shape[-2:])).shape
+    stacked = torch.stack(items, -3) if items else values.new_zeros((*shape[:-2], 0, *shape[-2:]))
+    return stacked.reshape(*shape[:-2], *batch, *shape[-2:])
+
+
+def chain_of(bits: list[list[int]], special: list[int]) -> Chain:
+    """Return a chain of distinct primes of these sizes."""
+    stock = {b: list(primes(b, 40)) for b in {*concatenated.from_iterable(bits), *special}}
+    return Chain(
+        [[stock[b].pop() for b in digit] for digit in bits], [stock[b].pop() for b in special]
+    )
+
+
+SIZES = [30, 45, 50, 51, 58, 61, 62]
+MIXED = chain_of([[30, 61, 45], [62], [50, 58], [30, 30, 51, 50, 62]], [61, 30, 50, 45])
+CHAINS = {
+    "mixed sizes": MIXED,
+    "one prime a digit": chain_of([[30], [50], [62]], [58]),
+    "16 of the largest": chain_of([[62] * 16, [30] * 16], [62, 45, 50]),
+    "largest into 50 bits": chain_of([[50] * 4, [50] * 5, [62] * 4, [62] * 5], [50, 30, 62]),
+    "11 special primes": chain_of([[30, 45, 50], [58, 62]], [62] * 6 + [50, 45, 30, 58, 61]),
+    "16 special primes": chain_of([[62], [30]], [62] * 16),
+}
+
+
+def crafted(modulus: int) -> list[int]:
+    """Values where a centred representative is hard: the ends, and both sides of the middle."""
+    middle = (modulus - 1) // 2
+    near = [middle + j for j in range(-8, 10)]
+    powers = [middle + s * 2**e for e in range(0, modulus.bit_length(), 7) for s in (-1, 1)]
+    border = int(modulus * THRESHOLD)
+    edge = [middle + s * border + t for s in (-1, 1) for t in (-1, 0, 1)]
+    return [x % modulus for x in (0, 1, modulus - 1, *near, *powers, *edge)]
+
+
+def float_sum(x: int, digit: list[int]) -> float:
+    """Return sum of y_i / d_i, in index order and plain doubles, as the operators form it."""
+    D, total = math.prod(digit), 0.0
+    for d in digit:
+        y = x * pow(D // d, -1, d) % d
+        total += float(y) * (1.0 / float(d))
+    return total
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    digits=st.lists(
+        st.lists(st.sampled_from(SIZES), min_size=1, max_size=5), min_size=1, max_size=4
+    ),
+    special=st.lists(st.sampled_from(SIZES), min_size=1, max_size=5),
+    batch=st.sampled_from(BATCHES),
+    n=st.integers(1, 5),
+    view=st.sampled_from(VIEWS),
+    pattern=st.sampled_from(["random", "zero", "one", "largest", "alternating"]),
+    seed=st.integers(0, 2**20),
+)
+def test_any_chain(digits, special, batch, n, view, pattern, seed):
+    chain = chain_of(digits, special)
+    values = seen_as(residues((*batch, len(chain.q), n), chain.q, pattern, seed), view)
+    before = values.clone()
+    result = rns.mod_up(values, *chain.up())
+    assert result.is_contiguous()
+    assert torch.equal(result, over_batch(chain.raised, values))
+    assert torch.equal(values, before)
+    values = seen_as(residues((*batch, len(chain.whole), n), chain.whole, pattern, seed), view)
+    before = values.clone()
+    result = rns.mod_down(values, *chain.down())
+    assert result.is_contiguous()
+    assert torch.equal(result, over_batch(chain.lowered, values))
+    assert torch.equal(values, before)
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_crafted_values_near_one_half(name):
+    chain = CHAINS[name]
+    hard = [crafted(math.prod(digit)) for digit in chain.digits]
+    width = max(map(len, hard))
+    columns = [
+        [
+            x % d
+            for xs, digit in zip(hard, chain.digits, strict=True)
+            for x in [xs[k % len(xs)]]
+            for d in digit
+        ]
+        for k in range(width)
+    ]
+    values = words(columns).T.contiguous()
+    assert torch.equal(rns.mod_up(values, *chain.up()), chain.raised(values))
+    special = [[x % p for p in chain.special] for x in crafted(math.prod(chain.special))]
+    rest = residues((len(chain.q), len(special)), chain.q)
+    values = torch.cat([rest, words(special).T])
+    assert torch.equal(rns.mod_down(values, *chain.down()), chain.lowered(values))
+
+
+@pytest.mark.parametrize("count", [2, 3, 7, 16])
+@pytest.mark.parametrize("bits", [45, 62])
+def test_the_exact_comparison_decides(bits, count):
+    """Values whose floating-point sum rounds to the wrong side come out right all the same."""
+    chain = chain_of([[bits] * count], [bits] * count)
+    D, P = math.prod(chain.q), math.prod(chain.special)
+    for digit, modulus in ((chain.q, D), (chain.special, P)):
+        xs = [modulus // 2 + j for j in range(-150, 152)]
+        sums = [float_sum(x, digit) for x in xs]
+        assert all(abs(s - math.floor(s) - 0.5) < THRESHOLD for s in sums)
+        wrong = 0
+        for x, s in zip(xs, sums, strict=True):
+            true_sum = sum(x * pow(modulus // d, -1, d) % d * (modulus // d) for d in digit)
+            u = (true_sum - centred(x, modulus)) // modulus
+            wrong += round(s) != u
+        assert wrong > 20
+        values = words([[x % d for x in xs] for d in digit])
+        if digit is chain.q:
+            assert torch.equal(rns.mod_up(values, *chain.up()), chain.raised(values))
+        else:
+            values = torch.cat([residues((count, len(xs)), chain.q), values])
+            assert torch.equal(rns.mod_down(values, *chain.down()), chain.lowered(values))
+
+
+@pytest.mark.parametrize("target_bits", [30, 50, 51, 62])
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 15, 16])
+@pytest.mark.parametrize("source_bits", [30, 50, 62])
+def test_sums_hold_the_largest_terms(source_bits, count, target_bits):
+    """Every digit d_i - 1 and every factor q - 1: nothing overflows and one reduction is right."""
+    sources = primes(source_bits, 20)[:count]
+    q = primes(target_bits, 21)[20]
+    as_they_are = words([radix(d) % d for d in sources])  # a scale of 1: y_i = x_i
+    values = words([[d - 1] for d in sources])
+    u = math.floor(sum(float(d - 1) / float(d) for d in sources) + 0.5)
+    for correction in (1, q - 1):
+        expected = (sum(d - 1 for d in sources) * (q - 1) - u * correction) * pow(radix(q), -1, q)
+        matrix = words([[*(0 for _ in sources), q - 1] for _ in sources])
+        corrections = words([[*(0 for _ in sources), correction]])
+        params = parameters([*sources, q])
+        up = rns.mod_up(values, words([0, count]), as_they_are, matrix, corrections, params)
+        assert up[0, :, 0].tolist() == [*(d - 1 for d in sources), expected % q]
+        down = rns.mod_down(
+            torch.cat([words([[q - 1]]), values]),
+            as_they_are,
+            words([[q - 1] for _ in sources]),
+            words([correction]),
+            words([q - 1]),
+            parameters([q, *sources]),
+        )
+        lowered = (q - 1 - expected) * (q - 1) * pow(radix(q), -1, q) % q
+        assert down.tolist() == [[lowered]]
+
+
+def test_digits_are_kept_and_small_values_survive():
+    x = [random.Random(1).randrange(-(2**20), 2**20) for _ in range(9)]
+    raised = rns.mod_up(words([[v % q for v in x] for q in MIXED.q]), *MIXED.up())
+    for digit in raised:
+        assert digit.tolist() == [[v % q for v in x] for q in MIXED.whole]
+    P = math.prod(MIXED.special)
+    multiple = words([[v * P % q for v in x] for q in MIXED.whole])
+    assert rns.mod_down(multiple, *MIXED.down()).tolist() == [[v % q for v in x] for q in MIXED.q]
+
+
+@pytest.mark.parametrize("n", [1, 255, 256, 257, 700])
+def test_lengths_that_do_not_fill_the_tiles(n):
+    chain = CHAINS["one prime a digit"]
+    values = residues((3, n), chain.q)
+    assert torch.equal(rns.mod_up(values, *chain.up()), chain.raised(values))
+    values = residues((4, n), chain.whole)
+    assert torch.equal(rns.mod_down(values, *chain.down()), chain.lowered(values))
+
+
+def test_thread_count_does_not_matter():
+    up, down = (residues((2, 2, len(p), 2048), p) for p in (MIXED.q, MIXED.whole))
+    assert_unchanged_and_equal_for_threads(rns.mod_up, up, *MIXED.up())
+    assert_unchanged_and_equal_for_threads(rns.mod_down, down, *MIXED.down())
+
+
+def test_constants_may_be_strided():
+    values = residues((len(MIXED.q), 3), MIXED.q)
+    constants = [seen_as(c, "every second") for c in MIXED.up()]
+    assert torch.equal(rns.mod_up(values, *constants), rns.mod_up(values, *MIXED.up()))
+    values = residues((len(MIXED.whole), 3), MIXED.whole)
+    constants = [seen_as(c, "coefficients outermost") for c in MIXED.down()]
+    assert torch.equal(rns.mod_down(values, *constants), rns.mod_down(values, *MIXED.down()))
+
+
+L, LK = len(MIXED.q), len(MIXED.whole)
+
+
+@pytest.mark.parametrize(
+    ("position", "change", "message"),
+    [
+        (0, lambda t: t[0], r"input has shape \[4\]"),
+        (0, lambda t: t.int(), "input holds int32, needed is int64"),
+        (0, lambda t: t[:-1], rf"the input has {L - 1} rows"),
+        (1, lambda t: t[:-1], rf"digit_bounds is \[0, 3, 4, 6\], the input has {L} rows"),
+        (1, lambda t: t + 1, rf"digit_bounds is \[1, 4, 5, 7, 12\], the input has {L} rows"),
+        (1, lambda t: words([0, 4, 4, 6, 11]), rf"\[0, 4, 4, 6, 11\], the input has {L} rows"),
+        (1, lambda t: t[:1], r"digit_bounds is \[0\]"),
+        (1, lambda t: t[None], r"digit_bounds has shape \[1, 5\], needed is \[1\]"),
+        (2, lambda t: t[:-1], rf"digit_scale has shape \[{L - 1}\], needed is \[{L}\]"),
+        (2, lambda t: t.float(), "digit_scale holds float32, needed is int64"),
+        (2, lambda t: t + 2**31, r"digit_scale holds \d+ for limb 0, whose modulus is \d+"),
+        (3, lambda t: t[:, 1:], rf"matrix has shape \[{L}, {LK - 1}\], needed is \[{L}, {LK}\]"),
+        (3, lambda t: t - 2**62, r"matrix holds \d+ for limb 0, whose modulus is \d+"),
+        (4, lambda t: t[:3], rf"correction has shape \[3, {LK}\], needed is \[4, {LK}\]"),
+        (5, lambda t: t[:, :L], rf"rns_params has {L} limbs, the input has {L}"),
+        (5, lambda t: t[:6], rf"rns_params has shape \[6, {LK}\].*need \[7, {LK}\]"),
+    ],
+)
+def test_mod_up_refuses(position, change, message):
+    arguments = [residues((L, 4), MIXED.q), *MIXED.up()]
+    arguments[position] = change(arguments[position])
+    with pytest.raises(RuntimeError, match=f"^mod_up: .*{message}"):
+        rns.mod_up(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("position", "change", "message"),
+    [
+        (0, lambda t: t[0], r"input has shape \[4\]"),
+        (0, lambda t: t[:-1], rf"rns_params has shape \[7, {LK}\].*need \[7, {LK - 1}\]"),
+        (0, lambda t: t[:4], "input has 4 limbs, 4 of them special"),
+        (1, lambda t: t[1:], rf"matrix has shape \[4, {L}\], needed is \[3, {L + 1}\]"),
+        (1, lambda t: t[:0], "special_scale has 0 primes, the limit is 16"),
+        (1, lambda t: t.repeat(5)[:17], "special_scale has 17 primes, the limit is 16"),
+        (2, lambda t: t.T, rf"matrix has shape \[{L}, 4\], needed is \[4, {L}\]"),
+        (3, lambda t: t[1:], rf"correction has shape \[{L - 1}\], needed is \[{L}\]"),
+        (3, lambda t: t + 2**31, r"correction holds \d+ for limb 0, whose modulus is \d+"),
+        (4, lambda t: t[None], rf"special_inverse has shape \[1, {L}\], needed is \[{L}\]"),
+        (5, lambda t: t.double(), "rns_params holds float64, needed is int64"),
+    ],
+)
+def test_mod_down_refuses(position, change, message):
+    arguments = [residues((LK, 4), MIXED.whole), *MIXED.down()]
+    arguments[position] = change(arguments[position])
+    with pytest.raises(RuntimeError, match=f"^mod_down: .*{message}"):
+        rns.mod_down(*arguments)
+
+
+def test_digits_of_more_than_16_primes_are_refused():
+    chain = chain_of([[30] * 17], [45])
+    with pytest.raises(RuntimeError, match="mod_up: a digit has 17 primes, the limit is 16"):
+        rns.mod_up(residues((17, 2), chain.q), *chain.up())
