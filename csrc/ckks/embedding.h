@@ -34,8 +34,7 @@ FHELIUM_INLINE EmbeddingLayout embedding_layout(int log_slots) {
   layout.passes = (log_slots - layout.last_levels) / 2;
   layout.last_width = layout.last_levels == 0 ? 0 : (i64)1 << layout.last_levels;
   layout.last_offset = layout.slots;
-  for (int pass = 0; pass < layout.passes; ++pass)
-    layout.last_offset += kPassWidth << (2 * pass);
+  for (int pass = 0; pass < layout.passes; ++pass) layout.last_offset += kPassWidth << (2 * pass);
   layout.size = layout.last_offset + layout.last_width * (layout.slots >> layout.last_levels);
   return layout;
 }

@@ -4,6 +4,7 @@
 #include "ckks/embedding.h"
 #include "common/checks.h"
 #include "common/isa.h"
+#include "common/number_theory.h"
 
 namespace fhelium {
 
@@ -18,13 +19,11 @@ constexpr int64_t kLargestDegree = int64_t{1} << 24;
 
 /// log2 of N/2; refuses a degree that is no ring degree.
 int log_slots_of(const char* operation, int64_t degree) {
-  if (degree < 2 || degree > kLargestDegree || (degree & (degree - 1)))
+  if (degree < 2 || degree > kLargestDegree || !is_power_of_two(degree))
     refuse(operation, "the degree is " + std::to_string(degree),
            "It is a power of two from 2 to " + std::to_string(kLargestDegree),
            "Pass the ring degree N");
-  int log_slots = 0;
-  while ((int64_t{2} << log_slots) < degree) ++log_slots;
-  return log_slots;
+  return exact_log2(degree) - 1;
 }
 
 EmbeddingLayout check_table(const char* operation, const Tensor& tables, int64_t degree) {

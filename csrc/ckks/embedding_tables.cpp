@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "ckks/embedding.h"
+#include "common/number_theory.h"
 
 namespace fhelium {
 namespace {
@@ -57,12 +58,6 @@ Complex unit_root(u64 numerator, int log_denominator) {
     case 2: return {-re, -im};
     default: return {im, -re};
   }
-}
-
-u64 reverse_bits(u64 value, int bits) {
-  u64 reversed = 0;
-  for (int i = 0; i < bits; ++i) reversed |= ((value >> i) & 1) << (bits - 1 - i);
-  return reversed;
 }
 
 double* put(double* out, const Complex& value) {

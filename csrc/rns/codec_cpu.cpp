@@ -5,6 +5,7 @@
 
 #include "common/checks.h"
 #include "common/isa.h"
+#include "common/number_theory.h"
 #include "rns/codec.h"
 
 namespace fhelium {
@@ -103,8 +104,6 @@ u64 inverse_coprime(u64 a, u64 q) {
   return static_cast<u64>(coefficient < 0 ? coefficient + static_cast<i64>(q) : coefficient);
 }
 
-u64 multiply_slow(u64 a, u64 b, u64 q) { return static_cast<u64>((u128)a * b % q); }
-
 /// The constants of GarnerTables.
 std::vector<u64> garner_factors(const char* operation, const std::vector<Modulus>& moduli) {
   std::vector<u64> factors, products;
@@ -115,7 +114,7 @@ std::vector<u64> garner_factors(const char* operation, const std::vector<Modulus
     u64 product = 1;
     for (size_t j = 0; j < i; ++j) {
       products.push_back(product);
-      product = multiply_slow(product, moduli[j].q % q, q);
+      product = multiply_modular(product, moduli[j].q % q, q);
     }
     const u64 inverse = inverse_coprime(product, q);
     if (inverse == 0)
@@ -123,7 +122,7 @@ std::vector<u64> garner_factors(const char* operation, const std::vector<Modulus
              "The moduli of a basis are distinct primes", "Pass the parameter rows of this basis");
     const u64 scaled = static_cast<u64>(((u128)inverse << 64) % q);
     for (u64 earlier : products)
-      factors.push_back(negate_modular(multiply_slow(earlier, scaled, q), q));
+      factors.push_back(negate_modular(multiply_modular(earlier, scaled, q), q));
     factors.push_back(scaled);
   }
   return factors;
@@ -151,9 +150,9 @@ Tensor residues_to_real(const Tensor input, const Tensor rns_params) {
     std::vector<u64> workspace(static_cast<size_t>(garner_workspace(rows.limbs)));
     for (int64_t task = begin; task < end; ++task) {
       const int64_t batch = task / blocks, first = task % blocks * kGarnerBlock;
-      kernels.centred(to + batch * rows.degree + first,
-                      rows.pointer(batch, 0) + first * rows.step, rows.limb_stride, rows.step,
-                      std::min(kGarnerBlock, rows.degree - first), tables, workspace.data());
+      kernels.centred(to + batch * rows.degree + first, rows.pointer(batch, 0) + first * rows.step,
+                      rows.limb_stride, rows.step, std::min(kGarnerBlock, rows.degree - first),
+                      tables, workspace.data());
     }
   });
   return out;

@@ -409,6 +409,24 @@ def test_the_bound_is_on_the_magnitude_of_complex_values():
         prepare(huge, message_bound=1.7e308, modulus_quarter=2**2000)
 
 
+def test_no_declared_bound_lets_nothing_else_through():
+    options = {"message_bound": math.inf, "modulus_quarter": math.inf}
+    assert as_complex(prepare([1e300] * SLOTS, **options))[0] == 1e300
+    for bad in (math.nan, math.inf, complex(0, -math.inf)):
+        with pytest.raises(MessageValueError, match=r"message\[2\] is not finite"):
+            prepare([0.0, 0.0, bad, *[0.0] * (SLOTS - 3)], **options)
+    with pytest.raises(MessageValueError, match=r"message\[7\] times the scale"):
+        prepare([0.0] * (SLOTS - 1) + [2.0**61], message_bound=math.inf)
+    with pytest.raises(MessageValueError, match=r"message\[0\] times the scale"):
+        prepare([complex(1.5e308, 1.5e308)] * SLOTS, **options)
+
+
+def test_a_bound_of_zero_admits_zeros():
+    assert prepare([0.0] * SLOTS, message_bound=0.0).abs().sum() == 0
+    with pytest.raises(MessageValueError, match=r"message\[0\] is above message_bound, which is 0"):
+        prepare([5e-324] * SLOTS, message_bound=0.0)
+
+
 def test_a_quarter_of_the_modulus_is_exact():
     message = torch.zeros(SLOTS, dtype=torch.float64)
     message[6] = -3.0
@@ -433,8 +451,7 @@ def test_a_quarter_of_the_modulus_is_exact():
     "change",
     [
         {"message_bound": math.nan},
-        {"message_bound": 0.0},
-        {"message_bound": math.inf},
+        {"message_bound": -1.0},
         {"scale": math.nan},
         {"scale": -1.0},
         {"scale": math.inf},

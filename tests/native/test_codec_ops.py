@@ -4,7 +4,6 @@ import functools
 import math
 import random
 from fractions import Fraction
-from pathlib import Path
 
 import flint
 import pytest
@@ -12,8 +11,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-LIBRARY = Path(__file__).resolve().parents[2] / "src/fhelium/native/torchops/_ops.abi3.so"
-torch.ops.load_library(LIBRARY)
 OPS = torch.ops.fhelium_rns_ops
 LARGEST = float.fromhex("0x1.fffffffffffffp1023")
 

@@ -14,13 +14,12 @@ from fhelium.config import CkksConfig, Preset
 from fhelium.eager.dispatcher import DeviceDispatcher
 from fhelium.errors import (
     ContextMismatchError,
-    DeviceMismatchError,
     OperandTypeError,
     StateError,
 )
 from fhelium.ir.operation import DeclaredOperation
 from fhelium.rng import RandomSource
-from fhelium.values import Ciphertext, CkksState, EvaluationKeys, Plaintext
+from fhelium.values import Ciphertext, CkksState, EvaluationKeys, Plaintext, require_same_device
 
 DEFAULT_PRESET = Preset.slots8192_scale40_depth7_int64
 
@@ -90,7 +89,7 @@ class EngineCore:
         device = operands[0].device
         tensors = tuple(operand.data for operand in operands)
         if len(operands) > 1:
-            _require_one_device(operation, operands)
+            require_same_device(operation.public_name(), list(operands))
             tensors = _broadcast(operation, operands)
         call = self.dispatcher(device).prepared(operation, len(operands), facts)
         return Ciphertext(call(tensors), state)
@@ -127,19 +126,6 @@ def _require_types(operation: type[DeclaredOperation], operands: tuple[Any, ...]
                 f"{name} is a {type(operand).__name__}, needed is a {needed.__name__}",
                 "Operands are values of the declared kinds",
                 _SUGGESTIONS.get((public, kind), f"Pass a {needed.__name__}"),
-            )
-
-
-def _require_one_device(operation: type[DeclaredOperation], operands: tuple[Any, ...]) -> None:
-    first = operands[0].device
-    for operand in operands[1:]:
-        if operand.device != first:
-            raise DeviceMismatchError(
-                operation.public_name(),
-                f"the operands are on {first} and {operand.device}",
-                "All operands live on one device; nothing is moved unasked",
-                "Move one with .to(device)",
-                devices=(first, operand.device),
             )
 
 

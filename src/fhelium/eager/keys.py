@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import torch
 
@@ -24,6 +25,10 @@ from fhelium.values import (
     RelinearizationKey,
     RotationKey,
     SecretKey,
+    TensorResident,
+    conjugation_element,
+    galois_element,
+    key_state,
 )
 
 Progress = Callable[[int, int], None]
@@ -240,19 +245,10 @@ class KeyMethods(EngineCore):
         return data, self._key_state(secret_key.key_id, components=2, like=secret_key), seed
 
     def _key_state(
-        self, key_id: str | None, *, components: int, like: SecretKey | None = None
+        self, key_id: str, *, components: int, like: SecretKey | None = None
     ) -> CkksState:
-        insecure = self.insecure or (like is not None and like.state.insecure)
-        return CkksState(
-            config=self.config,
-            depth=0,
-            polynomial_domain="ntt",
-            modulus_basis="QP",
-            residue_representation="montgomery",
-            components=components,
-            key_id=key_id,
-            insecure=insecure,
-        )
+        insecure = self.insecure or (like is not None and like.insecure)
+        return key_state(self.config, key_id=key_id, components=components, insecure=insecure)
 
     def _canonical_step(self, operation: str, step: int) -> int:
         if isinstance(step, bool) or not isinstance(step, int):
@@ -287,5 +283,8 @@ def _device(device: torch.device | str | None) -> torch.device:
     return torch.device("cpu" if device is None else device)
 
 
-def _placed(key, device: torch.device | str | None):  # type: ignore[no-untyped-def]
-    return key if device is None or torch.device(device) == key.device else key.to(device)
+_Key = TypeVar("_Key", bound=TensorResident)
+
+
+def _placed(key: _Key, device: torch.device | str | None) -> _Key:
+    return key if device is None else key.to(device)

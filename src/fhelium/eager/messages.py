@@ -81,7 +81,8 @@ def prepare_message(
         operation: Public operation in whose name errors speak.
         message: torch tensor on ``device``, numpy array, number, or (nested) sequence of these.
         num_slots: Slots of the ring, N/2.
-        message_bound: Largest magnitude that the caller declared, in message units.
+        message_bound: Largest magnitude that the caller declared, in message units; infinity
+            where none is.
         scale: Factor from message units to integer coefficients.
         modulus_quarter: Q/4 at the depth of the encoding, an exact int or a float.
         device: Where the result lives. Numbers and numpy arrays are placed there; a tensor that
@@ -93,7 +94,7 @@ def prepare_message(
         MessageValueError: The shape, a value, or a pending gradient forbids encoding; the text
             shows the call that helps.
         DeviceMismatchError: The tensor is on another device; move it with ``.to``.
-        ParameterError: The bound, the scale or the modulus is no positive number.
+        ParameterError: The bound is negative, or the scale or the modulus is not above 0.
 
     Example:
         >>> slots = prepare_message("encode", [0.5, 1j], num_slots=2, message_bound=1.0,
@@ -117,14 +118,20 @@ def prepare_message(
 def _check_parameters(
     operation: str, message_bound: float, scale: float, modulus_quarter: float
 ) -> None:
-    for name, value in (("message_bound", message_bound), ("scale", scale)):
-        if not (math.isfinite(value) and value > 0):
-            raise ParameterError(
-                operation,
-                f"{name} is {value}",
-                f"{name} is finite and above 0",
-                f"Pass a positive {name}",
-            )
+    if not message_bound >= 0:
+        raise ParameterError(
+            operation,
+            f"message_bound is {message_bound}",
+            "A magnitude is at least 0",
+            "Pass the largest magnitude of the message, or infinity where none is declared",
+        )
+    if not (math.isfinite(scale) and scale > 0):
+        raise ParameterError(
+            operation,
+            f"scale is {scale}",
+            "A scale is finite and above 0",
+            "Pass a positive scale, such as 2.0**40",
+        )
     if not modulus_quarter > 0:
         raise ParameterError(
             operation,
@@ -301,7 +308,8 @@ class _Reader:
         re, im = slots.unbind(-1)
         size = torch.hypot(re, im) if is_complex else re.abs()
         largest = float(size.amax())
-        if largest <= bound and Fraction(largest) * Fraction(scale) <= quarter:
+        is_plain = largest <= bound and math.isfinite(largest)
+        if is_plain and Fraction(largest) * Fraction(scale) <= quarter:
             return
         finite = torch.isfinite(slots).all(-1)
         if not finite.all():
@@ -325,7 +333,7 @@ class _Reader:
                 index=index,
                 message_bound=bound,
             )
-        index = _first(size == largest)
+        index = _first(size == largest)  # infinite where the magnitude passes the doubles
         raise MessageValueError(
             self.operation,
             f"{_element(self.argument, *index)} times the scale 2^{math.log2(scale):.2f} is above "

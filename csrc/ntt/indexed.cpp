@@ -1,0 +1,130 @@
+// The validation transform: plain radix-2 butterflies whose operands are named by index tensors.
+#include "common/checks.h"
+#include "common/number_theory.h"
+#include "ntt/kernels.h"
+#include "ntt/rows.h"
+
+namespace fhelium {
+namespace {
+
+/// [log2 N, N / 2] with every index in [0, degree); checked again on every call, as nothing
+/// keeps the caller from writing to the tensor in between.
+Tensor check_indices(const char* operation, const char* name, const Tensor& indices, int64_t stages,
+                     int64_t degree) {
+  check_tensor(operation, name, indices, kInt64);
+  const Sizes shape = sizes_of(indices), needed = {stages, degree / 2};
+  if (shape != needed)
+    refuse(
+        operation,
+        std::string(name) + " has shape " + to_string(shape) + ", needed is " + to_string(needed),
+        "Index tensors are [log2 N, N/2]", "Pass the indices of this ring degree");
+  Tensor dense = fhelium::contiguous(indices);
+  const int64_t* data = dense.const_data_ptr<int64_t>();
+  bool inside = true;
+  for (int64_t k = 0; k < stages * (degree / 2); ++k)
+    inside &= static_cast<u64>(data[k]) < static_cast<u64>(degree);
+  if (!inside)
+    refuse(operation,
+           std::string(name) + " holds an index outside [0, " + std::to_string(degree) + ")",
+           "Indices are positions of one limb", "Make them for this ring degree");
+  return dense;
+}
+
+const u64* check_twiddles(const char* operation, const Tensor& twiddles, int64_t limbs,
+                          int64_t degree) {
+  check_tensor(operation, "twiddles", twiddles, kInt64);
+  const Sizes shape = sizes_of(twiddles), needed = {limbs, degree};
+  if (shape != needed)
+    refuse(operation,
+           "twiddles has shape " + to_string(shape) + ", the residues need " + to_string(needed),
+           "Row j holds the twiddles of limb j", "Pass one direction of radix2_twiddles");
+  return reinterpret_cast<const u64*>(twiddles.const_data_ptr<int64_t>());
+}
+
+void check_degree_inverse(const char* operation, int64_t degree,
+                          const std::vector<Modulus>& moduli) {
+  for (const Modulus& m : moduli)
+    if (montgomery_multiply(reduce_word(static_cast<u64>(degree), m), m.degree_inverse, m) != 1)
+      refuse(operation, "rns_params is not for degree " + std::to_string(degree),
+             "The inverse transform divides by N", "Make the parameters with this ring degree");
+}
+
+struct IndexTensors {
+  const Tensor &even, &odd, &schedule, &twiddles;
+};
+
+void transform_indexed(const char* name, bool inverse, const Tensor& out, const Tensor& input,
+                       const IndexTensors& tensors, const Tensor& rns_params) {
+  const ResidueRows o = rows_of(out), in = rows_of(input);
+  const auto moduli = check_parameters(name, rns_params, o.limbs);
+  if (o.degree < 2 || !is_power_of_two(o.degree))
+    refuse(name, "input has shape " + to_string(sizes_of(input)),
+           "The last axis is the ring degree, a power of two", "Check the axis order");
+  if (inverse) check_degree_inverse(name, o.degree, moduli);
+  const int64_t stages = exact_log2(o.degree);
+  const Tensor even = check_indices(name, "even_indices", tensors.even, stages, o.degree);
+  const Tensor odd = check_indices(name, "odd_indices", tensors.odd, stages, o.degree);
+  const Tensor schedule = check_indices(name, "schedule", tensors.schedule, stages, o.degree);
+  const Tensor dense = fhelium::contiguous(tensors.twiddles);
+  const u64* twiddles = check_twiddles(name, dense, o.limbs, o.degree);
+  const int64_t *e = even.const_data_ptr<int64_t>(), *d = odd.const_data_ptr<int64_t>(),
+                *s = schedule.const_data_ptr<int64_t>();
+  const auto kernel = inverse ? ntt_kernels().inverse_indexed : ntt_kernels().forward_indexed;
+  for_each_row(o, in, [&](u64* row, const u64* source, int64_t step, int64_t limb) {
+    if (row != source)
+      for (int64_t k = 0; k < o.degree; ++k) row[k] = source[k * step];
+    kernel(row, o.degree, stages, e, d, s, twiddles + limb * o.degree,
+           moduli[static_cast<size_t>(limb)]);
+  });
+}
+
+Tensor indexed(const char* name, bool inverse, const Tensor& input, const IndexTensors& tensors,
+               const Tensor& rns_params) {
+  check_residues(name, "input", input);
+  Tensor out = empty_on(input, sizes_of(input));
+  transform_indexed(name, inverse, out, input, tensors, rns_params);
+  return out;
+}
+
+void indexed_in_place(const char* name, bool inverse, const Tensor& input,
+                      const IndexTensors& tensors, const Tensor& rns_params) {
+  check_residues(name, "input", input);
+  check_destination(name, input);
+  // The indices are read after their check: writing to them through `input` would undo it.
+  for (const Tensor* tensor : {&tensors.even, &tensors.odd, &tensors.schedule})
+    check_overlap(name, input, *tensor);
+  check_overlap(name, input, tensors.twiddles);
+  if (input.numel() > 0 && input.const_data_ptr() == tensors.twiddles.const_data_ptr())
+    refuse(name, "input and twiddles are the same view", "The twiddles outlive the call",
+           "Pass the residues as input");
+  transform_indexed(name, inverse, input, input, tensors, rns_params);
+}
+
+Tensor ntt_radix2_indexed(const Tensor input, const Tensor even, const Tensor odd,
+                          const Tensor schedule, const Tensor twiddles, const Tensor rns_params) {
+  return indexed("ntt_radix2_indexed", false, input, {even, odd, schedule, twiddles}, rns_params);
+}
+void ntt_radix2_indexed_(Tensor input, const Tensor even, const Tensor odd, const Tensor schedule,
+                         const Tensor twiddles, const Tensor rns_params) {
+  indexed_in_place("ntt_radix2_indexed_", false, input, {even, odd, schedule, twiddles},
+                   rns_params);
+}
+Tensor intt_radix2_indexed(const Tensor input, const Tensor even, const Tensor odd,
+                           const Tensor schedule, const Tensor twiddles, const Tensor rns_params) {
+  return indexed("intt_radix2_indexed", true, input, {even, odd, schedule, twiddles}, rns_params);
+}
+void intt_radix2_indexed_(Tensor input, const Tensor even, const Tensor odd, const Tensor schedule,
+                          const Tensor twiddles, const Tensor rns_params) {
+  indexed_in_place("intt_radix2_indexed_", true, input, {even, odd, schedule, twiddles},
+                   rns_params);
+}
+
+}  // namespace
+}  // namespace fhelium
+
+FHELIUM_LIBRARY_IMPL(fhelium_ntt_ops, CPU, m) {
+  m.impl("ntt_radix2_indexed", FHELIUM_BOX(&fhelium::ntt_radix2_indexed));
+  m.impl("ntt_radix2_indexed_", FHELIUM_BOX(&fhelium::ntt_radix2_indexed_));
+  m.impl("intt_radix2_indexed", FHELIUM_BOX(&fhelium::intt_radix2_indexed));
+  m.impl("intt_radix2_indexed_", FHELIUM_BOX(&fhelium::intt_radix2_indexed_));
+}

@@ -1,0 +1,29 @@
+// The loop over limbs and batch items that every transform shares.
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "common/checks.h"
+
+namespace fhelium {
+
+/// Call transform(destination, source, step, limb) for every row, one task per row, limb outermost
+/// so that a limb's table is read once. The destination is contiguous: a buffer stands in for the
+/// rows of a tensor that is not.
+template <class Transform>
+void for_each_row(const ResidueRows& out, const ResidueRows& in, const Transform& transform) {
+  const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, out.degree));
+  parallel_for(0, out.limbs * out.batches, grain, [&](int64_t begin, int64_t end) {
+    std::vector<u64> buffer(out.step == 1 ? 0 : static_cast<size_t>(out.degree));
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t limb = row / out.batches, batch = row % out.batches;
+      u64* target = out.pointer(batch, limb);
+      u64* work = out.step == 1 ? target : buffer.data();
+      transform(work, static_cast<const u64*>(in.pointer(batch, limb)), in.step, limb);
+      if (work == target) continue;
+      for (int64_t k = 0; k < out.degree; ++k) target[k * out.step] = work[k];
+    }
+  });
+}
+
+}  // namespace fhelium

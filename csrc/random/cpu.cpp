@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <cmath>
+
+#include "common/checks.h"
+#include "common/isa.h"
+#include "common/number_theory.h"
+#include "random/kernels.h"
+
+namespace fhelium {
+
+const RandomKernels& random_kernels() {
+  active_isa();
+  return kRandomKernelsPortable;
+}
+
+namespace {
+
+constexpr int64_t kLargestDegree = int64_t{1} << 20;
+constexpr int64_t kWordLimit = int64_t{1} << 32;
+constexpr int64_t kSegment = 4096;  // coefficients of one task, about 50 us
+
+/// [size] bytes; the messages say shapes, never contents.
+std::vector<u32> words_of(const char* operation, const char* name, const Tensor& tensor,
+                          int64_t size) {
+  check_tensor(operation, name, tensor, kUInt8);
+  const Sizes shape = sizes_of(tensor), needed = {size};
+  if (shape != needed)
+    refuse(
+        operation,
+        std::string(name) + " has shape " + to_string(shape) + ", needed is " + to_string(needed),
+        "ChaCha20 takes a key of 32 bytes and a nonce of 12", "Pass that many bytes");
+  const uint8_t* bytes = tensor.const_data_ptr<uint8_t>();
+  const int64_t stride = tensor.stride(0);
+  std::vector<u32> words(static_cast<size_t>(size / 4));
+  for (int64_t k = 0; k < size; ++k)
+    words[static_cast<size_t>(k / 4)] |= static_cast<u32>(bytes[k * stride]) << (8 * (k % 4));
+  return words;
+}
+
+StreamKey key_of(const char* operation, const Tensor& key) {
+  const std::vector<u32> words = words_of(operation, "key", key, 32);
+  StreamKey result;
+  std::copy(words.begin(), words.end(), result.words);
+  return result;
+}
+
+void check_range(const char* operation, const char* name, int64_t value, int64_t first,
+                 int64_t limit) {
+  if (value >= first && value < limit) return;
+  refuse(operation, std::string(name) + " is " + std::to_string(value),
+         "It lies in [" + std::to_string(first) + ", " + std::to_string(limit) + ")",
+         "Pass a value in that range");
+}
+
+void check_shape(const char* operation, int64_t count, int64_t degree) {
+  check_range(operation, "count", count, 0, kWordLimit);
+  if (!is_power_of_two(degree) || degree > kLargestDegree)
+    refuse(operation, "degree is " + std::to_string(degree),
+           "The ring degree is a power of two up to " + std::to_string(kLargestDegree),
+           "Pass the ring degree N");
+}
+
+/// Call fill(row, first, n) for the segments of every row. Streams are addressed by position, so
+/// the split changes no value.
+template <class Fill>
+void for_each_segment(int64_t rows, int64_t degree, const Fill& fill) {
+  const int64_t segment = std::min(degree, kSegment), segments = degree / segment;
+  parallel_for(0, rows * segments, std::max<int64_t>(1, kSegment / segment),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t task = begin; task < end; ++task)
+                   fill(task / segments, (task % segments) * segment, segment);
+               });
+}
+
+Tensor chacha20_blocks(const Tensor key, const Tensor nonce, int64_t counter, int64_t blocks) {
+  constexpr auto kName = "chacha20_blocks";
+  const StreamKey stream_key = key_of(kName, key);
+  const std::vector<u32> words = words_of(kName, "nonce", nonce, 12);
+  check_range(kName, "counter", counter, 0, kWordLimit);
+  check_range(kName, "blocks", blocks, 0, kWordLimit - counter + 1);
+  Tensor out = empty_on(key, {64 * blocks}, kUInt8);
+  // torch's allocations are aligned far beyond a word.
+  u32* data = reinterpret_cast<u32*>(out.mutable_data_ptr<uint8_t>());
+  parallel_for(0, blocks, kSegment / 8, [&](int64_t begin, int64_t end) {
+    random_kernels().blocks(data + 16 * begin, stream_key, words.data(),
+                            static_cast<u32>(counter + begin), end - begin);
+  });
+  return out;
+}
+
+Tensor sample_uniform(const Tensor key, const Tensor prime_ids, int64_t component,
+                      int64_t first_index, int64_t count, int64_t degree, const Tensor rns_params) {
+  constexpr auto kName = "sample_uniform";
+  const StreamKey stream_key = key_of(kName, key);
+  check_shape(kName, count, degree);
+  check_range(kName, "component", component, 0, 256);
+  check_range(kName, "first_index", first_index, 0, kWordLimit - count + 1);
+  const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
+  const auto moduli = check_parameters(kName, rns_params, limbs);
+  const std::vector<u64> ids = check_constants(kName, "prime_ids", prime_ids, limbs);
+  for (u64 id : ids)
+    check_range(kName, "a prime id", static_cast<int64_t>(id), 0, static_cast<int64_t>(kNoPrime));
+  Tensor out = empty_on(rns_params, {count, limbs, degree});
+  u64* data = reinterpret_cast<u64*>(out.mutable_data_ptr<int64_t>());
+  for_each_segment(limbs * count, degree, [&](int64_t row, int64_t first, int64_t n) {
+    const int64_t limb = row / count, index = row % count;
+    const StreamPosition position = {static_cast<u32>(ids[static_cast<size_t>(limb)]),
+                                     static_cast<u32>(first_index + index),
+                                     static_cast<u32>(component)};
+    random_kernels().uniform(data + (index * limbs + limb) * degree + first, first, n, stream_key,
+                             position, moduli[static_cast<size_t>(limb)]);
+  });
+  return out;
+}
+
+/// [count, degree] integers that belong to no prime: sample(out, first, n, position).
+template <class Sample>
+Tensor integers(const char* name, const Tensor& key, int64_t component, int64_t count,
+                int64_t degree, const Sample& sample) {
+  check_shape(name, count, degree);
+  check_range(name, "component", component, 0, 256);
+  Tensor out = empty_on(key, {count, degree}, kInt64);
+  int64_t* data = out.mutable_data_ptr<int64_t>();
+  for_each_segment(count, degree, [&](int64_t row, int64_t first, int64_t n) {
+    sample(data + row * degree + first, first, n,
+           StreamPosition{kNoPrime, static_cast<u32>(row), static_cast<u32>(component)});
+  });
+  return out;
+}
+
+Tensor sample_ternary(const Tensor key, int64_t component, int64_t count, int64_t degree) {
+  const StreamKey stream_key = key_of("sample_ternary", key);
+  return integers("sample_ternary", key, component, count, degree,
+                  [&](i64* out, i64 first, i64 n, const StreamPosition& position) {
+                    random_kernels().ternary(out, first, n, stream_key, position);
+                  });
+}
+
+Tensor sample_gaussian(const Tensor key, int64_t component, int64_t count, int64_t degree) {
+  const StreamKey stream_key = key_of("sample_gaussian", key);
+  return integers("sample_gaussian", key, component, count, degree,
+                  [&](i64* out, i64 first, i64 n, const StreamPosition& position) {
+                    random_kernels().gaussian(out, first, n, stream_key, position);
+                  });
+}
+
+Tensor sample_rounded_gaussian(const Tensor key, double sigma, int64_t count, int64_t degree) {
+  constexpr auto kName = "sample_rounded_gaussian";
+  const StreamKey stream_key = key_of(kName, key);
+  if (!(sigma >= 1.0 && sigma <= 0x1p57))
+    refuse(kName, "sigma is " + std::to_string(sigma), "It lies in [1, 2^57]",
+           "Choose a width in that range");
+  const int shift = std::max(0, std::ilogb(sigma) + 1 - kGaussianScaledBits);
+  const GaussianWidth width = {std::ldexp(sigma, -shift), shift};
+  return integers(kName, key, 0, count, degree,
+                  [&](i64* out, i64 first, i64 n, const StreamPosition& position) {
+                    random_kernels().rounded_gaussian(out, first, n, stream_key, position, width);
+                  });
+}
+
+}  // namespace
+}  // namespace fhelium
+
+FHELIUM_LIBRARY_IMPL(fhelium_random_ops, CPU, m) {
+  m.impl("chacha20_blocks", FHELIUM_BOX(&fhelium::chacha20_blocks));
+  m.impl("sample_uniform", FHELIUM_BOX(&fhelium::sample_uniform));
+  m.impl("sample_ternary", FHELIUM_BOX(&fhelium::sample_ternary));
+  m.impl("sample_gaussian", FHELIUM_BOX(&fhelium::sample_gaussian));
+  m.impl("sample_rounded_gaussian", FHELIUM_BOX(&fhelium::sample_rounded_gaussian));
+}

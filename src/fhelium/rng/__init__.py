@@ -1,0 +1,15 @@
+"""Randomness: fresh entropy, named streams and the fork guard. Samplers are native operators."""
+
+from fhelium.rng.entropy import fresh_bytes, mark_native_threads_used, require_unforked
+from fhelium.rng.streams import STREAM_VERSION, Domain, RandomSource, derive, key_tensor
+
+__all__ = [
+    "STREAM_VERSION",
+    "Domain",
+    "RandomSource",
+    "derive",
+    "fresh_bytes",
+    "key_tensor",
+    "mark_native_threads_used",
+    "require_unforked",
+]
