@@ -27,7 +27,7 @@ def main() -> None:
     )
     group = click.version_option(__version__, prog_name="fhelium")(group)
     try:
-        group(prog_name="fhelium")
+        group()
     except FHEliumError as error:
         sys.exit(f"fhelium: {error}")
 
@@ -39,7 +39,9 @@ def require_packages(purpose: str, packages: dict[str, str]) -> None:
         purpose: What needs the packages.
         packages: Import name of each, and the name that pip knows.
     """
-    missing = [name for module, name in packages.items() if importlib.util.find_spec(module) is None]
+    missing = [
+        name for module, name in packages.items() if importlib.util.find_spec(module) is None
+    ]
     if missing:
         verb = "is" if len(missing) == 1 else "are"
         sys.exit(

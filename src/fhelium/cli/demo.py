@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Self
 
 import click
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 
 from fhelium.cli import require_packages
@@ -25,9 +32,9 @@ SECURITY_SOURCE = "Bossuat et al., IACR CiC 2025, doi 10.62056/anxra69p1"
 STEPS = {
     "train": "train in the clear",
     "keys": "create keys",
-    "encrypt": "encrypt the test set",
-    "evaluate": "evaluate without a key to decrypt",
-    "decrypt": "decrypt the scores",
+    "encrypt": "encrypt",
+    "evaluate": "evaluate",
+    "decrypt": "decrypt",
 }
 
 
@@ -75,7 +82,7 @@ class _Steps:
             console=console,
             disable=not console.is_terminal,
         )
-        self._tasks = {}
+        self._tasks: dict[str, TaskID] = {}
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -107,20 +114,23 @@ def _table(report: DemoReport) -> Table:
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
     same = report.samples - report.different_predictions
-    accuracy = f"{report.clear_accuracy:.4f} in the clear, {report.encrypted_accuracy:.4f} encrypted"
+    accuracy = (
+        f"{report.clear_accuracy:.4f} in the clear, {report.encrypted_accuracy:.4f} encrypted"
+    )
     table.add_row("accuracy", accuracy)
-    table.add_row("predictions", f"{same} of {report.samples} identical to the clear model's")
+    table.add_row("predictions", f"{same} of {report.samples} as the clear model's")
     table.add_row(
         "largest score error",
-        f"{_error(report.error_to_polynomial)} against the same polynomial in float64\n"
-        f"{report.error_to_sigmoid:.3f} against the exact sigmoid (degree 3 is a rough fit)",
+        f"{_error(report.error_to_polynomial)} to the same polynomial in float64\n"
+        f"{_error(report.raw_error_to_polynomial)} without decryption's covering noise\n"
+        f"{report.error_to_sigmoid:.3f} to the exact sigmoid",
         end_section=True,
     )
     for step, label in STEPS.items():
-        table.add_row(label, f"{report.seconds[step]:.2f} s", end_section=step == "decrypt")
+        table.add_row(label, _duration(report.seconds[step]), end_section=step == "decrypt")
     sizes = report.nbytes
-    table.add_row("ciphertexts", f"{human_bytes(sizes['samples'])} in, "
-                  f"{human_bytes(sizes['scores'])} out")
+    ciphertexts = f"{human_bytes(sizes['samples'])} in, {human_bytes(sizes['scores'])} out"
+    table.add_row("ciphertexts", ciphertexts)
     table.add_row("public key", human_bytes(sizes["public_key"]))
     table.add_row(
         "evaluation keys",
@@ -131,6 +141,10 @@ def _table(report: DemoReport) -> Table:
     table.add_row("security", _security(report))
     table.add_row("threads", str(report.threads))
     return table
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{1000 * seconds:.0f} ms"
 
 
 def _error(error: float) -> str:

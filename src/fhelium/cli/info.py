@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from fhelium.version import __version__
 
@@ -23,7 +26,7 @@ def info() -> None:
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in collect().items():
-        table.add_row(name, text)
+        table.add_row(name, Text(text))  # Text: a path or an error is no markup
     Console().print(table)
 
 
@@ -86,9 +89,7 @@ def _native(loadable: bool, reason: str, backends: tuple[str, ...]) -> str:
     return f"loaded, backends {', '.join(backends)}" if loadable else f"not usable: {reason}"
 
 
-def _build(manifest: object) -> str:
-    if not isinstance(manifest, dict):
+def _build(manifest: Mapping[str, Any] | None) -> str:
+    if manifest is None:
         return "-"
-    facts = ("compiler", "torch_version", "torch_built_against", "cuda_toolkit")
-    shown = [f"{name.replace('_', ' ')} {manifest[name]}" for name in facts if manifest.get(name)]
-    return ", ".join(shown) or "-"
+    return f"torch {manifest.get('torch_built_against')}, {manifest.get('compiler')}"

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from fhelium.config import CkksConfig, Preset
-from fhelium.eager import Engine
+from fhelium.eager import DecryptPolicy, Engine
 from fhelium.values import Ciphertext, EvaluationKeys
 
 PRESET = Preset.slots8192_scale40_depth7_int64
@@ -79,9 +79,10 @@ def train() -> Study:
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import train_test_split
 
-    features, labels = load_breast_cancer(return_X_y=True)
-    train_x, test_x, train_y, test_y = train_test_split(
-        features, labels, test_size=0.4, stratify=labels, random_state=0
+    features, labels = map(np.asarray, load_breast_cancer(return_X_y=True))
+    train_x, test_x, train_y, test_y = map(
+        np.asarray,
+        train_test_split(features, labels, test_size=0.4, stratify=labels, random_state=0),
     )
     mean, deviation = train_x.mean(axis=0), train_x.std(axis=0)
     train_x, test_x = (np.clip((x - mean) / (2 * deviation), -1, 1) for x in (train_x, test_x))
@@ -121,9 +122,11 @@ class DataOwner:
             message, self.public_key, message_bound=1.0, output_domain="ntt"
         )
 
-    def decrypt(self, scores: Ciphertext, count: int) -> np.ndarray:
+    def decrypt(
+        self, scores: Ciphertext, count: int, policy: DecryptPolicy | None = None
+    ) -> np.ndarray:
         """Decrypt the scores of the first samples: the first slot of each block."""
-        slots = self.engine.decrypt_message(scores, self.secret_key, real=True)
+        slots = self.engine.decrypt_message(scores, self.secret_key, policy=policy, real=True)
         return slots[..., ::BLOCK].reshape(-1)[:count].numpy()
 
 
@@ -169,6 +172,7 @@ class DemoReport:
         encrypted_accuracy: Of the decrypted scores.
         different_predictions: Samples that the two classify differently.
         error_to_polynomial: Largest difference to the same polynomial in float64.
+        raw_error_to_polynomial: The same for a decryption without covering noise.
         error_to_sigmoid: Largest difference to the exact sigmoid; the polynomial's own error.
         seconds: Wall-clock time of each step.
         nbytes: Sizes of the encrypted samples, the encrypted scores and the keys.
@@ -185,6 +189,7 @@ class DemoReport:
     encrypted_accuracy: float
     different_predictions: int
     error_to_polynomial: float
+    raw_error_to_polynomial: float
     error_to_sigmoid: float
     seconds: dict[str, float]
     nbytes: dict[str, int]
@@ -203,7 +208,7 @@ def run(progress: Progress = lambda step, done, total: None) -> DemoReport:
     def step(name: str, total: int = 1) -> Iterator[Callable[[int], None]]:
         progress(name, 0, total)
         start = time.perf_counter()
-        yield lambda done: progress(name, done, total)
+        yield lambda done: progress(name, min(done, total - 1), total)
         seconds[name] = time.perf_counter() - start
         progress(name, total, total)
 
@@ -237,6 +242,7 @@ def _report(
 ) -> DemoReport:
     exact = study.model.exact_score(study.features)
     polynomial = study.model.polynomial_score(study.features)
+    raw = owner.decrypt(scores, len(found), DecryptPolicy.private())
     config = owner.engine.config
     return DemoReport(
         preset=PRESET.value,
@@ -245,6 +251,7 @@ def _report(
         encrypted_accuracy=float(np.mean((found > 0.5) == study.labels)),
         different_predictions=int(np.sum((found > 0.5) != (exact > 0.5))),
         error_to_polynomial=float(np.abs(found - polynomial).max()),
+        raw_error_to_polynomial=float(np.abs(raw - polynomial).max()),
         error_to_sigmoid=float(np.abs(found - exact).max()),
         seconds=seconds,
         nbytes={
@@ -253,7 +260,7 @@ def _report(
             "public_key": owner.public_key.nbytes,
             "evaluation_keys": keys.nbytes,
         },
-        evaluation_keys=len(tuple(keys)),
+        evaluation_keys=len(keys),
         log2_qp=config.log2_qp,
         log2_qp_limit=config.log2_qp_limit,
         security=config.security,
