@@ -19,9 +19,7 @@ def engine() -> Engine:
 def test_tiny(engine: Engine) -> None:
     secret_key = engine.create_secret_key()
     public_key = engine.create_public_key(secret_key)
-    engine.add_keys(
-        engine.create_evaluation_keys(secret_key, steps=(1, -1, -2), conjugation=True)
-    )
+    engine.add_keys(engine.create_evaluation_keys(secret_key, steps=(1, -1, -2), conjugation=True))
     generator = torch.Generator().manual_seed(1)
     a, b = torch.rand(2, 512, dtype=torch.float64, generator=generator) * 2 - 1
 

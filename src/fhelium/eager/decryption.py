@@ -176,7 +176,7 @@ class DecryptionMethods(CodecMethods):
         )
         # One polynomial, one answer: whatever batch it stands in, its own digest keys its noise.
         for polynomial in residues.flatten(0, -3) if residues.dim() > 2 else residues[None]:
-            digest = hashlib.blake2b(polynomial.cpu().numpy(), digest_size=32).digest()
+            digest = hashlib.blake2b(polynomial.cpu().numpy().data, digest_size=32).digest()
             secret_key.count_query(digest)
             key = key_tensor(derive(root, Domain.DECRYPTION_NOISE, digest))
             drawn = random_ops.sample_rounded_gaussian(key, sigma, 1, self.config.N)[0]
@@ -192,7 +192,7 @@ def _noise_root(secret_key: SecretKey) -> bytes:
     root = _NOISE_ROOTS.get(secret_key)
     if root is None:
         content = secret_key.data.contiguous().cpu().numpy()
-        secret = hashlib.blake2b(content, digest_size=32).digest()
+        secret = hashlib.blake2b(content.data, digest_size=32).digest()
         root = derive(secret, Domain.DECRYPTION_NOISE)
         _NOISE_ROOTS[secret_key] = root
     return root

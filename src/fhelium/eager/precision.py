@@ -89,7 +89,7 @@ class PrecisionMethods(DecryptionMethods):
                 "The expected message broadcasts to the result",
                 "Reshape it",
             ) from None
-        return PrecisionStats(_axis(error.real), _axis(error.imag))
+        return PrecisionStats(_axis(np.real(error)), _axis(np.imag(error)))
 
 
 def _axis(error: np.ndarray) -> AxisPrecision:

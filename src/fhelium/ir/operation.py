@@ -72,14 +72,14 @@ class DeclaredOperation(IRDLOperation, ABC):
 
     @classmethod
     @abstractmethod
-    def transfer(cls, *states: CkksState, **attributes: Any) -> CkksState:
+    def transfer(cls, *states: Any, **attributes: Any) -> CkksState:
         """Give the result's state from the operands' states, or raise what is wrong with them.
 
         Fields that are None are not known yet; they agree with anything and stay unknown.
         """
 
     @classmethod
-    def call_facts(cls, *states: CkksState, **attributes: Any) -> dict[str, Any]:
+    def call_facts(cls, *states: Any, **attributes: Any) -> dict[str, Any]:
         """Give the literal facts an implementation reads; calls with equal facts are one call."""
         first = states[0]
         facts = {"depth": first.depth, "polynomial_domain": first.polynomial_domain}

@@ -40,9 +40,9 @@ class NativeProductImplementation(CompositeImplementation):
             transform = Transform.of(_backend(invocation), "Q", depth, tables)
             operands = tuple(transform.forward(operand) for operand in operands)
         if invocation.operation_type is ckks.SquareOp:
-            product = ckks_ops.ciphertext_square(*operands, rns_params)
+            product = ckks_ops.ciphertext_square(operands[0], rns_params)
         else:
-            product = ckks_ops.ciphertext_product(*operands, rns_params)
+            product = ckks_ops.ciphertext_product(operands[0], operands[1], rns_params)
         if output_domain(invocation) == "coefficient":
             Transform.of(_backend(invocation), "Q", depth, tables).inverse_(product)
         return product

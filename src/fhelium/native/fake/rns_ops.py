@@ -12,8 +12,23 @@ OPERATORS = (
     "add_standard",
     "add_standard_",
     "cpu_isa",
+    "from_montgomery",
+    "from_montgomery_",
+    "mod_down",
+    "mod_up",
+    "multiply_montgomery",
+    "multiply_montgomery_",
+    "negate_standard",
+    "negate_standard_",
     "parameter_row_names",
+    "reduce_integers",
+    "residues_to_real",
     "rns_parameters",
+    "round_to_residues",
+    "subtract_standard",
+    "subtract_standard_",
+    "to_montgomery",
+    "to_montgomery_",
 )
 
 
@@ -25,12 +40,101 @@ def add_standard_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
     return None
 
 
+def from_montgomery(input: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.like(input)
+
+
+def from_montgomery_(input: Tensor, rns_params: Tensor) -> None:
+    return None
+
+
+def mod_down(
+    input: Tensor,
+    special_scale: Tensor,
+    matrix: Tensor,
+    correction: Tensor,
+    special_inverse: Tensor,
+    rns_params: Tensor,
+) -> Tensor:
+    return shapes.with_limbs_of(input, special_inverse)
+
+
+def mod_up(
+    input: Tensor,
+    digit_bounds: Tensor,
+    digit_scale: Tensor,
+    matrix: Tensor,
+    correction: Tensor,
+    rns_params: Tensor,
+) -> Tensor:
+    return shapes.raised_digits(input, digit_bounds, rns_params)
+
+
+def multiply_montgomery(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.like(lhs)
+
+
+def multiply_montgomery_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
+    return None
+
+
+def negate_standard(input: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.like(input)
+
+
+def negate_standard_(input: Tensor, rns_params: Tensor) -> None:
+    return None
+
+
+def reduce_integers(integers: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.limbs_of_integers(integers, rns_params)
+
+
+def residues_to_real(input: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.reals_of_limbs(input)
+
+
 def rns_parameters(moduli: Tensor, degree: int) -> Tensor:
     return shapes.parameter_rows(moduli)
+
+
+def round_to_residues(values: Tensor, scale: float, rns_params: Tensor) -> Tensor:
+    return shapes.limbs_of_integers(values, rns_params)
+
+
+def subtract_standard(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.like(lhs)
+
+
+def subtract_standard_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
+    return None
+
+
+def to_montgomery(input: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.like(input)
+
+
+def to_montgomery_(input: Tensor, rns_params: Tensor) -> None:
+    return None
 
 
 FAKES = {
     "add_standard": add_standard,
     "add_standard_": add_standard_,
+    "from_montgomery": from_montgomery,
+    "from_montgomery_": from_montgomery_,
+    "mod_down": mod_down,
+    "mod_up": mod_up,
+    "multiply_montgomery": multiply_montgomery,
+    "multiply_montgomery_": multiply_montgomery_,
+    "negate_standard": negate_standard,
+    "negate_standard_": negate_standard_,
+    "reduce_integers": reduce_integers,
+    "residues_to_real": residues_to_real,
     "rns_parameters": rns_parameters,
+    "round_to_residues": round_to_residues,
+    "subtract_standard": subtract_standard,
+    "subtract_standard_": subtract_standard_,
+    "to_montgomery": to_montgomery,
+    "to_montgomery_": to_montgomery_,
 }

@@ -27,13 +27,121 @@ def cpu_isa() -> str:
     return torch.ops.fhelium_rns_ops.cpu_isa.default()
 
 
+def from_montgomery(input: Tensor, rns_params: Tensor) -> Tensor:
+    """``from_montgomery(Tensor input, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.from_montgomery.default(input, rns_params)
+
+
+def from_montgomery_(input: Tensor, rns_params: Tensor) -> None:
+    """``from_montgomery_(Tensor(a!) input, Tensor rns_params) -> ()``"""
+    require_native()
+    torch.ops.fhelium_rns_ops.from_montgomery_.default(input, rns_params)
+
+
+def mod_down(
+    input: Tensor,
+    special_scale: Tensor,
+    matrix: Tensor,
+    correction: Tensor,
+    special_inverse: Tensor,
+    rns_params: Tensor,
+) -> Tensor:
+    """``mod_down(Tensor input, Tensor special_scale, Tensor matrix, Tensor correction, Tensor special_inverse, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.mod_down.default(
+        input, special_scale, matrix, correction, special_inverse, rns_params
+    )
+
+
+def mod_up(
+    input: Tensor,
+    digit_bounds: Tensor,
+    digit_scale: Tensor,
+    matrix: Tensor,
+    correction: Tensor,
+    rns_params: Tensor,
+) -> Tensor:
+    """``mod_up(Tensor input, Tensor digit_bounds, Tensor digit_scale, Tensor matrix, Tensor correction, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.mod_up.default(
+        input, digit_bounds, digit_scale, matrix, correction, rns_params
+    )
+
+
+def multiply_montgomery(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
+    """``multiply_montgomery(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.multiply_montgomery.default(lhs, rhs, rns_params)
+
+
+def multiply_montgomery_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
+    """``multiply_montgomery_(Tensor(a!) lhs, Tensor rhs, Tensor rns_params) -> ()``"""
+    require_native()
+    torch.ops.fhelium_rns_ops.multiply_montgomery_.default(lhs, rhs, rns_params)
+
+
+def negate_standard(input: Tensor, rns_params: Tensor) -> Tensor:
+    """``negate_standard(Tensor input, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.negate_standard.default(input, rns_params)
+
+
+def negate_standard_(input: Tensor, rns_params: Tensor) -> None:
+    """``negate_standard_(Tensor(a!) input, Tensor rns_params) -> ()``"""
+    require_native()
+    torch.ops.fhelium_rns_ops.negate_standard_.default(input, rns_params)
+
+
 def parameter_row_names() -> str:
     """``parameter_row_names() -> str``"""
     require_native()
     return torch.ops.fhelium_rns_ops.parameter_row_names.default()
 
 
+def reduce_integers(integers: Tensor, rns_params: Tensor) -> Tensor:
+    """``reduce_integers(Tensor integers, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.reduce_integers.default(integers, rns_params)
+
+
+def residues_to_real(input: Tensor, rns_params: Tensor) -> Tensor:
+    """``residues_to_real(Tensor input, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.residues_to_real.default(input, rns_params)
+
+
 def rns_parameters(moduli: Tensor, degree: int) -> Tensor:
     """``rns_parameters(Tensor moduli, int degree) -> Tensor``"""
     require_native()
     return torch.ops.fhelium_rns_ops.rns_parameters.default(moduli, degree)
+
+
+def round_to_residues(values: Tensor, scale: float, rns_params: Tensor) -> Tensor:
+    """``round_to_residues(Tensor values, float scale, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.round_to_residues.default(values, scale, rns_params)
+
+
+def subtract_standard(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
+    """``subtract_standard(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.subtract_standard.default(lhs, rhs, rns_params)
+
+
+def subtract_standard_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
+    """``subtract_standard_(Tensor(a!) lhs, Tensor rhs, Tensor rns_params) -> ()``"""
+    require_native()
+    torch.ops.fhelium_rns_ops.subtract_standard_.default(lhs, rhs, rns_params)
+
+
+def to_montgomery(input: Tensor, rns_params: Tensor) -> Tensor:
+    """``to_montgomery(Tensor input, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.to_montgomery.default(input, rns_params)
+
+
+def to_montgomery_(input: Tensor, rns_params: Tensor) -> None:
+    """``to_montgomery_(Tensor(a!) input, Tensor rns_params) -> ()``"""
+    require_native()
+    torch.ops.fhelium_rns_ops.to_montgomery_.default(input, rns_params)

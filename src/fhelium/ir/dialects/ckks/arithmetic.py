@@ -194,7 +194,7 @@ def _transfer_product(
 
 @irdl_op_definition
 class MultiplyOp(DeclaredOperation):
-    """Multiply two ciphertexts slot by slot: (a0 b0, a0 b1 + a1 b0, a1 b1) over three components.
+    """Multiply two ciphertexts slot by slot: (a0 b0, a0 b1 + a1 b0, a1 b1), three components.
 
     The product decrypts with (1, s, s^2); ``relinearize`` brings it back to two components and
     ``rescale_to_next_depth`` brings its scale back.

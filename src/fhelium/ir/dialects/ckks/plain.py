@@ -100,8 +100,8 @@ class MultiplyPlaintextOp(DeclaredOperation):
         and Montgomery form, as ``prepare_plaintext(for_="multiply")`` gives it.
 
     Cost:
-        In the NTT domain no NTT; a coefficient ciphertext costs one a limb and component in and,
-        unless ``output_domain="ntt"`` is asked for, one back.
+        In the NTT domain no NTT. A coefficient ciphertext costs one a limb and component in,
+        and one back unless ``output_domain="ntt"`` is asked for.
 
     Args:
         ciphertext: The encrypted factor.

@@ -1,0 +1,191 @@
+"""The registry, the workspace, and the residue implementations against their declarations."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from fhelium.backend import (
+    BackendWorkspace,
+    BoundResource,
+    OperationBackend,
+    OperationImplementation,
+    OperationImplementationRegistry,
+    OperationInvocation,
+    ResourceRequirement,
+)
+from fhelium.backend.ckks import CkksDeviceResources
+from fhelium.backend.ntt import NTT_BACKENDS
+from fhelium.backend.rns import NativeRnsLinearImplementation
+from fhelium.config import CkksConfig
+from fhelium.errors import ImplementationError, InsecureWarning
+from fhelium.ir.dialects import ckks, ntt, rns
+
+
+@pytest.fixture(scope="module")
+def resources() -> CkksDeviceResources:
+    with pytest.warns(InsecureWarning):
+        config = CkksConfig.create(depth=3, scale_bits=30, N=32, allow_insecure=True)
+    return CkksDeviceResources(config=config)
+
+
+def residues(resources: CkksDeviceResources, basis: str, depth: int, *batch: int) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(depth + 1)
+    rows = [
+        torch.randint(0, resources.config.primes[i], (*batch, 32), generator=generator)
+        for i in resources.config.prime_ids(basis, depth)
+    ]
+    return torch.stack(rows, dim=-2)
+
+
+def execute(operation, *inputs: torch.Tensor, in_place: bool = False, **attributes):
+    invocation = OperationInvocation(
+        operation_type=operation, operand_count=len(inputs), attributes=attributes
+    )
+    backend = OperationBackend()
+    implementation = backend.registry.resolve(invocation)
+    assert implementation.material_symbols(invocation) == ()
+    (result,) = implementation.execute(invocation, inputs, (), in_place=in_place)
+    return result
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3])
+@pytest.mark.parametrize(
+    ("operation", "count"),
+    [
+        (rns.AddStandardOp, 2),
+        (rns.SubtractStandardOp, 2),
+        (rns.NegateStandardOp, 1),
+        (rns.MultiplyMontgomeryOp, 2),
+        (rns.ToMontgomeryOp, 1),
+        (rns.FromMontgomeryOp, 1),
+    ],
+)
+def test_coefficient_wise_operations(resources, operation, count: int, depth: int) -> None:
+    params = resources.material(f"rns_parameters/QP/{depth}")
+    operands = [residues(resources, "QP", depth, 2, 3)] + [residues(resources, "QP", depth, 3)] * (
+        count - 1
+    )
+    expected = operation.reference(*operands, params)
+    assert torch.equal(execute(operation, *operands, params), expected)
+    target = operands[0].clone()
+    written = execute(operation, target, *operands[1:], params, in_place=True)
+    assert written is target
+    assert torch.equal(target, expected)
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+def test_basis_conversion(resources, depth: int) -> None:
+    qp = resources.material(f"rns_parameters/QP/{depth}")
+    names = ("digit_bounds", "digit_scale", "matrix", "correction")
+    tables = [resources.material(f"mod_up/{depth}/{name}") for name in names]
+    operand = residues(resources, "Q", depth, 2)
+    raised = execute(rns.ModUpOp, operand, *tables, qp)
+    assert torch.equal(raised, rns.ModUpOp.reference(operand, *tables, qp))
+    names = ("special_scale", "matrix", "correction", "special_inverse")
+    tables = [resources.material(f"mod_down/{depth}/{name}") for name in names]
+    operand = residues(resources, "QP", depth, 2)
+    lowered = execute(rns.ModDownOp, operand, *tables, qp)
+    assert torch.equal(lowered, rns.ModDownOp.reference(operand, *tables, qp))
+
+
+@pytest.mark.parametrize("depth", [0, 3])
+@pytest.mark.parametrize("backend", NTT_BACKENDS)
+def test_transforms(resources, backend: str, depth: int) -> None:
+    params = resources.material(f"rns_parameters/QP/{depth}")
+    roots = torch.tensor(
+        [resources.config.root(i) for i in resources.config.prime_ids("QP", depth)]
+    )
+    operand = residues(resources, "QP", depth, 2)
+    for operation, direction in ((ntt.ForwardOp, "forward"), (ntt.InverseOp, "inverse")):
+        if backend == "packed":
+            symbols = [f"ntt_tables/packed/QP/{depth}"]
+        else:
+            parts = ("even", "odd", "schedule")
+            symbols = [f"ntt_indices/{direction}/{part}" for part in parts]
+            symbols.append(f"ntt_twiddles/{direction}/QP/{depth}")
+        tables = resources.materials(tuple(symbols))
+        found = execute(operation, operand, *tables, params, ntt_backend=backend)
+        assert torch.equal(found, operation.reference(operand, roots, params))
+
+
+def test_every_operation_has_exactly_one_default() -> None:
+    registry = OperationBackend().registry
+    for dialect in (ckks.CKKS, rns.RNS, ntt.NTT):
+        for operation in dialect.operations:
+            invocation = OperationInvocation(operation_type=operation, operand_count=1)
+            assert registry.resolve(invocation).name in registry.names
+
+
+class Doubled(NativeRnsLinearImplementation):
+    """A caller's own addition, wrong on purpose: it shows that it was the one that ran."""
+
+    name = "doubled"
+    operation_types = (ckks.AddOp,)
+
+    def execute(self, invocation, inputs, resources, *, in_place):
+        return (inputs[0] + inputs[0],)
+
+
+def test_registry_refuses_ambiguity_and_takes_names() -> None:
+    registry = OperationBackend().registry.extended(Doubled())
+    invocation = OperationInvocation(operation_type=ckks.AddOp, operand_count=2)
+    with pytest.raises(ImplementationError, match=r"2 implementations serve it.*'doubled'") as info:
+        registry.resolve(invocation)
+    assert info.value.candidates == ("native-rns-linear", "doubled")
+    assert isinstance(registry.resolve(invocation, name="doubled"), Doubled)
+    with pytest.raises(ImplementationError, match="no implementation named 'absent'"):
+        registry.resolve(invocation, name="absent")
+    with pytest.raises(ImplementationError, match="no implementation serves it"):
+        OperationImplementationRegistry().resolve(invocation)
+    with pytest.raises(ImplementationError, match="two implementations are named 'doubled'"):
+        registry.extended(Doubled())
+    assert [d.name for d in OperationBackend(registry).diagnostics(ckks.AddOp)] == [
+        "native-rns-linear",
+        "doubled",
+    ]
+
+
+def test_interface_is_abstract() -> None:
+    with pytest.raises(TypeError):
+        OperationImplementation()  # pyright: ignore[reportAbstractUsage]
+
+
+def test_workspace_binds_and_materializes() -> None:
+    made: list[str] = []
+
+    def make() -> str:
+        made.append("x")
+        return "handle"
+
+    workspace = BackendWorkspace({"there": 1}, {"made": make})
+    needed = (ResourceRequirement("made"), ResourceRequirement("there"))
+    expected = (BoundResource("made", "handle"), BoundResource("there", 1))
+    assert workspace.bind(needed) == workspace.bind(needed) == expected
+    assert made == ["x"]
+    assert set(workspace.names) == {"there", "made"}
+    with pytest.raises(ImplementationError, match=r"'absent' is missing, there are \['there'"):
+        workspace.bind((ResourceRequirement("absent"),))
+    workspace.put("absent", 3)
+    assert workspace.bind((ResourceRequirement("absent"),))[0].handle == 3
+
+
+def test_link_asks_the_compilation() -> None:
+    class Compilation:
+        def link(self, backend: OperationBackend) -> tuple[str, OperationBackend]:
+            return "linked", backend
+
+    backend = OperationBackend()
+    assert backend.link(Compilation()) == ("linked", backend)
+
+
+def test_unknown_material_is_named(resources) -> None:
+    with pytest.raises(ImplementationError, match=r"'rotation-key:3', families are"):
+        resources.material("rotation-key:3")
+
+
+def test_tables_of_deeper_values_are_views(resources) -> None:
+    full = resources.material("ntt_tables/packed/QP/0")
+    deeper = resources.material("ntt_tables/packed/QP/2")
+    assert deeper.untyped_storage().data_ptr() == full.untyped_storage().data_ptr()
+    assert deeper.shape[0] == full.shape[0] - 2

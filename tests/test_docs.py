@@ -1,0 +1,83 @@
+"""The examples in docstrings run, and importing the package stays light."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+import warnings
+
+import pytest
+import torch
+
+import fhelium
+from fhelium.errors import InsecureWarning
+
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(fhelium.__path__, "fhelium.")
+    # The dialects' examples are the Engine mixins'; the entry point runs on import; the compiled
+    # module is no Python module.
+    if ".dialects." not in module.name
+    and not module.name.endswith("__main__")
+    and not module.name.startswith("fhelium.native.torchops.")
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_docstring_examples(name: str, small) -> None:
+    module = importlib.import_module(name)
+    engine = fhelium.Engine(small.config)  # examples add keys: not to the engine others share
+    engine.add_keys(small.keys)
+    generator = torch.Generator().manual_seed(3)
+    messages = torch.rand(2, 512, dtype=torch.float64, generator=generator) * 2 - 1
+    x, y = (
+        engine.encrypt_message(message, small.public_key, output_domain="ntt")
+        for message in messages
+    )
+    names = {
+        "engine": engine,
+        "secret_key": small.secret_key,
+        "public_key": small.public_key,
+        "x": x,
+        "y": y,
+        "torch": torch,
+    }
+    finder = doctest.DocTestFinder(recurse=True)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
+    report: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InsecureWarning)
+        for test in finder.find(module, module.__name__, extraglobs=names):
+            runner.run(test, out=report.append)
+    assert runner.summarize(verbose=False).failed == 0, "".join(report)
+
+
+def test_engine_examples_exist() -> None:
+    """Every public method of the Engine shows how it is called."""
+    from fhelium import Engine
+
+    for name in dir(Engine):
+        if not name.startswith("_") and callable(getattr(Engine, name)) and name != "dispatcher":
+            assert ">>> " in (getattr(Engine, name).__doc__ or ""), name
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, fhelium; heavy = {'torch', 'numpy', 'xdsl', 'click', 'rich', 'sklearn'};"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert result.stdout.strip() == "[]"
+
+
+def test_top_level_names_resolve() -> None:
+    for name in fhelium.__all__:
+        assert getattr(fhelium, name) is not None
+    assert set(fhelium.__all__) <= set(dir(fhelium))
+    with pytest.raises(AttributeError, match="no attribute 'absent'"):
+        _ = fhelium.absent
