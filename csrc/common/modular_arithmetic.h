@@ -39,7 +39,10 @@ FHELIUM_INLINE u64 multiply_high(u64 a, u64 b) {
 FHELIUM_INLINE u64 reduce_once(u64 x, u64 q) { return x >= q ? x - q : x; }
 
 FHELIUM_INLINE u64 add_modular(u64 a, u64 b, u64 q) { return reduce_once(a + b, q); }
-FHELIUM_INLINE u64 subtract_modular(u64 a, u64 b, u64 q) { return a >= b ? a - b : a + q - b; }
+// Residues are random, so a branch on a comparison would be wrong half the time: a mask is not.
+FHELIUM_INLINE u64 subtract_modular(u64 a, u64 b, u64 q) {
+  return a - b + (q & (0 - (u64)(a < b)));
+}
 FHELIUM_INLINE u64 negate_modular(u64 a, u64 q) { return a == 0 ? 0 : q - a; }
 
 /// Any 64-bit x -> [0, q) (Barrett with floor(2^64/q): the estimate is at most one short).
@@ -55,24 +58,23 @@ FHELIUM_INLINE u64 reduce_signed(i64 x, const Modulus& m) {
 }
 
 /// x R^-1 mod q in [0, q) for x < q R, R = 2^kBits (Montgomery 1985, subtractive form). The width
-/// is a template argument so that a loop carries no branch on it.
+/// is a template argument so that a loop carries no branch on it. On 64-bit words 2^-52 is 2^12
+/// times 2^-64: one shift, and the same reduction.
 template <int kBits>
 FHELIUM_INLINE u64 montgomery_reduce(u128 x, const Modulus& m) {
   static_assert(kBits == 52 || kBits == 64);
-  if constexpr (kBits == 52) {
-    const u64 t = ((u64)x * m.inverse) & (((u64)1 << 52) - 1);
-    return subtract_modular((u64)(x >> 52), (u64)(((u128)t * m.q) >> 52), m.q);
-  }
+  x <<= 64 - kBits;
   const u64 t = (u64)x * m.inverse;
   return subtract_modular((u64)(x >> 64), multiply_high(t, m.q), m.q);
 }
 
 /// The same for any x < 2^64 R: the high word is brought below q first. So sums of up to 16
-/// products of two factors below 2^62, one of them below q, need one reduction: 2^66 q < 2^64 R.
+/// products of two factors below 2^62, one of them below q, need one reduction: 2^66 q <= 2^64 R.
 template <int kBits>
 FHELIUM_INLINE u64 montgomery_reduce_wide(u128 x, const Modulus& m) {
-  const u64 high = reduce_word((u64)(x >> kBits), m);
-  return montgomery_reduce<kBits>(((u128)high << kBits) | (x & (((u128)1 << kBits) - 1)), m);
+  x <<= 64 - kBits;
+  const u64 high = reduce_word((u64)(x >> 64), m);
+  return montgomery_reduce<64>(((u128)high << 64) | (u64)x, m);
 }
 
 template <int kBits>

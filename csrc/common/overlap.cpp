@@ -106,8 +106,8 @@ void check_overlap(const char* operation, const Tensor& destination, const Tenso
   int budget = 4096;
   if (!reachable(merged(std::move(spans)), 0, from - to, budget)) return;
   refuse(operation,
-         "source and destination share storage: shapes " + to_string(from_sizes) + " and " +
-             to_string(to_sizes) + " with strides " + to_string(from_strides) + " and " +
+         "source and destination share part of their storage: shapes " + to_string(from_sizes) +
+             " and " + to_string(to_sizes) + " with strides " + to_string(from_strides) + " and " +
              to_string(to_strides),
          "They are the same view or share no element", "Clone the source first");
 }

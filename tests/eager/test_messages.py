@@ -409,6 +409,18 @@ def test_the_bound_is_on_the_magnitude_of_complex_values():
         prepare(huge, message_bound=1.7e308, modulus_quarter=2**2000)
 
 
+def test_normalised_complex_values_fit_the_bound_one():
+    generator = torch.Generator().manual_seed(5)
+    circle = torch.randn(1000, SLOTS, dtype=torch.complex128, generator=generator)
+    circle /= circle.abs()
+    assert (circle.abs() > 1).any()  # by rounding alone
+    assert torch.equal(as_complex(prepare(circle, message_bound=1.0)), circle)
+    with pytest.raises(MessageValueError, match="is above message_bound, which is 1"):
+        prepare(circle * (1 + 2**-48), message_bound=1.0)
+    with pytest.raises(MessageValueError, match="is above message_bound, which is 1"):
+        prepare([1 + 2**-52] * SLOTS, message_bound=1.0)  # real values are exact
+
+
 def test_no_declared_bound_lets_nothing_else_through():
     options = {"message_bound": math.inf, "modulus_quarter": math.inf}
     assert as_complex(prepare([1e300] * SLOTS, **options))[0] == 1e300

@@ -6,12 +6,12 @@ import math
 import random
 from functools import cache
 from itertools import product
-from pathlib import Path
 
 import torch
 
-_LIBRARY = Path(__file__).parents[2] / "src/fhelium/native/torchops/_ops.abi3.so"
-torch.ops.load_library(str(_LIBRARY))
+from fhelium.native import require_native
+
+require_native()
 rns = torch.ops.fhelium_rns_ops
 ckks = torch.ops.fhelium_ckks_ops
 

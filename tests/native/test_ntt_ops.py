@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import flint
 import pytest
 import torch
 
-from fhelium.backend.ntt.indices import radix2_indices
-from fhelium.errors import ParameterError
-
-_LIBRARY = Path(__file__).parents[2] / "src" / "fhelium" / "native" / "torchops" / "_ops.abi3.so"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def native() -> None:
-    torch.ops.load_library(str(_LIBRARY))
+from tests.native.samples import butterflies
 
 
 def is_prime(n: int) -> bool:
@@ -62,8 +53,8 @@ class Ring:
         ops = torch.ops.fhelium_ntt_ops
         self.params = torch.ops.fhelium_rns_ops.rns_parameters(torch.tensor(primes), degree)
         self.twiddles = ops.radix2_twiddles(roots, degree, self.params)
-        self.indices = radix2_indices(degree)
-        self.inverse_indices = radix2_indices(degree, inverse=True)
+        self.indices = butterflies(degree)
+        self.inverse_indices = butterflies(degree, inverse=True)
         if degree >= 16:
             self.tables = ops.ntt_tables(roots, degree, self.params)
 
@@ -384,16 +375,3 @@ def test_twiddles_are_powers_in_bit_reversed_order(ring: Ring) -> None:
         powers = [bit_reverse(k, 6) for k in range(64)]
         assert forward[limb] == [pow(psi, e, q) * r % q for e in powers]
         assert inverse[limb] == [pow(psi, -e, q) * r % q for e in powers]
-
-
-@pytest.mark.parametrize("degree", [2, 16, 256])
-def test_each_stage_touches_every_position_once(degree: int) -> None:
-    for inverse in (False, True):
-        even, odd, schedule = radix2_indices(degree, inverse=inverse)
-        assert even.shape == odd.shape == schedule.shape == (degree.bit_length() - 1, degree // 2)
-        positions = torch.cat([even, odd], 1).sort(dim=1).values
-        assert torch.equal(positions, torch.arange(degree).expand_as(positions))
-        assert sorted(set(schedule.flatten().tolist())) == list(range(1, degree))
-    for wrong in (0, 1, 3, -4):
-        with pytest.raises(ParameterError, match=f"degree is {wrong}"):
-            radix2_indices(wrong)

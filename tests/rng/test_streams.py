@@ -22,7 +22,6 @@ from fhelium.errors import InsecureWarning, ParameterError, RandomnessError
 from fhelium.rng import Domain, RandomSource, derive, key_tensor
 
 _ROOT = Path(__file__).parents[2]
-_LIBRARY = _ROOT / "src" / "fhelium" / "native" / "torchops" / "_ops.abi3.so"
 
 
 def seeded(seed: int) -> RandomSource:
@@ -205,7 +204,7 @@ def test_source_is_not_copied_pickled_or_shown() -> None:
 
 # ---- fork guard ----------------------------------------------------------------------------------
 
-_PRELUDE = f"""
+_PRELUDE = """
 import os, sys, time, warnings
 warnings.simplefilter("ignore")
 import torch
@@ -213,11 +212,11 @@ from fhelium import rng
 from fhelium.errors import RandomnessError
 
 def work():
-    torch.ops.load_library({str(_LIBRARY)!r})
+    from fhelium.native import require_native
+    require_native()
     torch.set_num_threads(2)
     key = torch.arange(32, dtype=torch.uint8)
     torch.ops.fhelium_random_ops.sample_gaussian(key, 0, 4, 1 << 15)
-    rng.mark_native_threads_used()
 
 def in_child(function):
     '''Run the function in a forked child; return what it printed. Never wait for long.'''

@@ -50,6 +50,7 @@ _TYPE_RULE = (
     "integer, float16, bfloat16, float32, float64, complex64 or complex128"
 )
 _LONGEST_NESTING = 32
+_ROUNDED_MAGNITUDE = 1 + 2.0**-50  # of about one in fifteen x / |x| the magnitude is above 1
 
 
 def prepare_message(
@@ -67,8 +68,10 @@ def prepare_message(
 
     Formula:
         ``out[..., j, 0] + i out[..., j, 1] = message[..., j]``, a 0-d message fills every slot.
-        Accepted are finite values with ``|x| <= message_bound`` and ``|x| scale <= Q/4``. Integers
-        beyond 2^53 are rounded to the nearest float64.
+        Accepted are finite values with ``|x| <= message_bound`` and ``|x| scale <= Q/4``. A
+        complex value may pass the bound by a factor 1 + 2^-50, the rounding of values that were
+        normalised: x / |x| fits the bound 1. Integers beyond 2^53 are rounded to
+        the nearest float64.
 
     Shapes:
         ``[*batch, num_slots]`` or ``[]`` -> float64 ``[*batch, num_slots, 2]``. The result never
@@ -308,7 +311,8 @@ class _Reader:
         re, im = slots.unbind(-1)
         size = torch.hypot(re, im) if is_complex else re.abs()
         largest = float(size.amax())
-        is_plain = largest <= bound and math.isfinite(largest)
+        limit = bound * _ROUNDED_MAGNITUDE if is_complex else bound
+        is_plain = largest <= limit and math.isfinite(largest)
         if is_plain and Fraction(largest) * Fraction(scale) <= quarter:
             return
         finite = torch.isfinite(slots).all(-1)
@@ -322,8 +326,8 @@ class _Reader:
                 "posinf=0.0, neginf=0.0)",
                 index=index,
             )
-        if largest > bound:
-            index = _first(size > bound)
+        if largest > limit:
+            index = _first(size > limit)
             raise MessageValueError(
                 self.operation,
                 f"the magnitude of {_element(self.argument, *index)} is above message_bound, "

@@ -15,8 +15,8 @@ def radix2_indices(
     Stage s of the forward transform (Cooley-Tukey) works on 2^s blocks. In block i, butterfly j
     joins positions ``e = 2 i t + j`` and ``o = e + t`` with ``t = N / 2^(s+1)``:
     ``x[e], x[o] = x[e] + w x[o], x[e] - w x[o]`` where ``w`` is twiddle number ``2^s + i``, that is
-    psi^bitrev(2^s + i). The inverse (Gentleman-Sande) visits the same butterflies, last stage first,
-    as ``x[e], x[o] = x[e] + x[o], (x[e] - x[o]) / w``.
+    psi^bitrev(2^s + i). The inverse (Gentleman-Sande) visits the same butterflies, last stage
+    first, as ``x[e], x[o] = x[e] + x[o], (x[e] - x[o]) / w``.
 
     Shapes: three int64 tensors [log2 N, N / 2] on the CPU.
 
