@@ -52,6 +52,8 @@ lint-fast: $(PACKAGE) $(DEV_EXTRAS)
 	@$(PYTHON) tools/check_size.py
 	@$(PYTHON) tools/check_symbols.py
 	@$(PYTHON) tools/generate_native.py --check
+	@$(PYTHON) tools/generate_engine.py --check
+	@$(PYTHON) tools/generate_reference.py --check
 	@echo "lint: style, spelling, layers, sizes, symbols and generated files hold"
 
 types: $(PACKAGE) $(DEV_EXTRAS)
@@ -70,6 +72,8 @@ native: $(BUILD_TOOLS)
 
 generate: native
 	$(PYTHON) tools/generate_native.py
+	$(PYTHON) tools/generate_engine.py
+	$(PYTHON) tools/generate_reference.py
 
 clean:
 	rm -rf build dist .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache

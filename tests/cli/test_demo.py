@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
@@ -18,21 +15,9 @@ from fhelium.cli import logistic
 from fhelium.cli.demo import demo
 from fhelium.config import CkksConfig
 from fhelium.values import EvaluationKeys, PublicKey, SecretKey
-from tests.programs import run_python
+from tests.programs import run_module, run_python
 
 CONFIG = CkksConfig.parse(logistic.PRESET)
-
-
-def run_module(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run ``python -m fhelium`` as a user does; its output is no terminal."""
-    return subprocess.run(
-        [sys.executable, "-m", "fhelium", *arguments],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import torch
 from fhelium.cli import info
 from fhelium.native import native_status
 from fhelium.version import __version__
-from tests.cli.test_demo import run_module
+from tests.programs import run_module
 
 
 def rows(shown: str) -> dict[str, str]:
