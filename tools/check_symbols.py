@@ -4,7 +4,7 @@ Usage: python tools/check_symbols.py [ROOT]
 
 A weak symbol of a kernel that was compiled for a wider instruction set could be the copy that the
 linker keeps for everyone, and then a machine without that set stops at an illegal instruction. The
-objects `kernels_*.o` below ROOT/build are read with nm; prints the offenders and exits 1.
+objects below ROOT/build whose names end in an instruction set are read with nm; prints the offenders and exits 1.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+ISAS = ("portable", "avx2", "avx512")  # how a kernel's file name ends
 WEAK_TYPES = set("WwVvu")  # weak, weak object, unique; see nm(1)
 
 
@@ -25,9 +26,9 @@ def weak_symbols(listing: str) -> list[str]:
 def main(arguments: list[str]) -> int:
     """Print the weak symbols of the kernel objects; return 1 if there is one."""
     root = Path(arguments[0]) if arguments else Path(__file__).resolve().parents[1]
-    objects = sorted((root / "build").rglob("kernels_*.o"))
+    objects = sorted(path for isa in ISAS for path in (root / "build").rglob(f"*_{isa}.cpp.o"))
     if not objects:
-        print(f"no kernels_*.o below {root / 'build'}. Run make native first.")
+        print(f"no kernel objects below {root / 'build'}. Run make native first.")
         return 1
     failed = False
     for path in objects:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fhelium.native.wrapper import ntt_ops, rns_ops
+from fhelium.native.wrapper import ckks_ops, ntt_ops, rns_ops
 
 DEGREE = 16
 PRIMES = (97, 193, 257)  # each is 1 modulo 2 DEGREE
@@ -65,6 +65,56 @@ def stream_key() -> Tensor:
     return torch.arange(32, dtype=torch.uint8)
 
 
+def in_montgomery(values: list[list[int]]) -> Tensor:
+    """Constants [row, limb] in the Montgomery form of each limb, for the first limbs."""
+    standard = torch.tensor(values)[..., None]
+    limbs = standard.shape[-2]
+    return rns_ops.to_montgomery(standard, parameters()[:, :limbs])[..., 0]
+
+
+def single() -> tuple[Tensor, Tensor]:
+    return residues(2), parameters()
+
+
+def mod_up() -> tuple[Tensor, ...]:
+    """Two digits of one prime each; the third prime is special."""
+    first, second, _ = PRIMES
+    ones = in_montgomery([[1, 1]])[0]
+    matrix = in_montgomery([[1, 1, 1], [1, 1, 1]])  # D / d = 1 for a digit of one prime
+    correction = in_montgomery([[first % q for q in PRIMES], [second % q for q in PRIMES]])
+    bounds = torch.tensor([0, 1, 2])
+    return residues(2)[:, :2].clone(), bounds, ones, matrix, correction, parameters()
+
+
+def mod_down() -> tuple[Tensor, ...]:
+    """One special prime, the third."""
+    kept, special = PRIMES[:2], PRIMES[2]
+    scale = rns_ops.to_montgomery(torch.ones(1, 1, dtype=torch.int64), parameters()[:, 2:])[0]
+    matrix = in_montgomery([[1, 1]])
+    correction = in_montgomery([[special % q for q in kept]])[0]
+    inverse = in_montgomery([[pow(special, -1, q) for q in kept]])[0]
+    return residues(2), scale, matrix, correction, inverse, parameters()
+
+
+def rescale() -> tuple[Tensor, ...]:
+    inverse = [pow(PRIMES[0], -1, q) for q in PRIMES[1:]]
+    standard = torch.tensor(inverse)[:, None]
+    constants = rns_ops.to_montgomery(standard, parameters()[:, 1:])[:, 0]
+    return residues(2), constants, parameters()
+
+
+def ciphertext_and_plaintext() -> tuple[Tensor, Tensor, Tensor]:
+    return residues(2, 3), residues(3, seed=4), parameters()
+
+
+def ciphertexts() -> tuple[Tensor, Tensor, Tensor]:
+    return residues(2, 3), residues(2, 3, seed=4), parameters()
+
+
+def reals(*shape: int) -> Tensor:
+    return torch.linspace(-1, 1, torch.Size(shape).numel(), dtype=torch.float64).view(shape)
+
+
 SAMPLES: dict[str, Callable[[], tuple[Any, ...]]] = {
     "fhelium_rns_ops::rns_parameters": lambda: (moduli(), DEGREE),
     "fhelium_rns_ops::parameter_row_names": lambda: (),
@@ -94,4 +144,45 @@ SAMPLES: dict[str, Callable[[], tuple[Any, ...]]] = {
     "fhelium_random_ops::sample_ternary": lambda: (stream_key(), 1, 2, DEGREE),
     "fhelium_random_ops::sample_gaussian": lambda: (stream_key(), 1, 2, DEGREE),
     "fhelium_random_ops::sample_rounded_gaussian": lambda: (stream_key(), 36.1, 2, DEGREE),
+    "fhelium_rns_ops::subtract_standard": pair,
+    "fhelium_rns_ops::subtract_standard_": pair,
+    "fhelium_rns_ops::multiply_montgomery": pair,
+    "fhelium_rns_ops::multiply_montgomery_": pair,
+    "fhelium_rns_ops::negate_standard": single,
+    "fhelium_rns_ops::negate_standard_": single,
+    "fhelium_rns_ops::to_montgomery": single,
+    "fhelium_rns_ops::to_montgomery_": single,
+    "fhelium_rns_ops::from_montgomery": single,
+    "fhelium_rns_ops::from_montgomery_": single,
+    "fhelium_rns_ops::reduce_integers": lambda: (
+        torch.arange(-DEGREE, DEGREE).view(2, DEGREE),
+        parameters(),
+    ),
+    "fhelium_rns_ops::round_to_residues": lambda: (reals(2, DEGREE), 2.0**70, parameters()),
+    "fhelium_rns_ops::residues_to_real": single,
+    "fhelium_rns_ops::mod_up": mod_up,
+    "fhelium_rns_ops::mod_down": mod_down,
+    "fhelium_ckks_ops::embedding_tables": lambda: (DEGREE,),
+    "fhelium_ckks_ops::slots_to_coefficients": lambda: (
+        reals(2, DEGREE // 2, 2),
+        ckks_ops.embedding_tables(DEGREE),
+    ),
+    "fhelium_ckks_ops::coefficients_to_slots": lambda: (
+        reals(2, DEGREE),
+        ckks_ops.embedding_tables(DEGREE),
+    ),
+    "fhelium_ckks_ops::add_plaintext": ciphertext_and_plaintext,
+    "fhelium_ckks_ops::add_plaintext_": ciphertext_and_plaintext,
+    "fhelium_ckks_ops::multiply_plaintext": ciphertext_and_plaintext,
+    "fhelium_ckks_ops::multiply_plaintext_": ciphertext_and_plaintext,
+    "fhelium_ckks_ops::ciphertext_product": ciphertexts,
+    "fhelium_ckks_ops::ciphertext_square": lambda: (residues(2, 3), parameters()),
+    "fhelium_ckks_ops::key_switch_inner_product": lambda: (
+        residues(2, 3),  # two digits, a batch of three
+        residues(2, 2, seed=5),
+        parameters(),
+    ),
+    "fhelium_ckks_ops::rescale_nearest": rescale,
+    "fhelium_ckks_ops::automorphism_coefficient": lambda: (residues(2), 5, parameters()),
+    "fhelium_ckks_ops::automorphism_ntt": lambda: (residues(2), 5),
 }

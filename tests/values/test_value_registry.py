@@ -48,8 +48,8 @@ def test_values_know_their_type(config, make):
 
 def test_unknown_names_are_refused_with_the_known_ones():
     with pytest.raises(StateError) as caught:
-        value_type("Cyphertext")
-    assert "'Cyphertext' is not registered" in str(caught.value)
+        value_type("Cipher")
+    assert "'Cipher' is not registered" in str(caught.value)
     assert "Ciphertext, ConjugationKey" in str(caught.value)
 
 

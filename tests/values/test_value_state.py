@@ -10,7 +10,8 @@ import pickle
 import pytest
 
 from fhelium.errors import BoundError, ContextMismatchError, KeyMismatchError, StateError
-from fhelium.values import CkksState, join_states, require_same_state
+from fhelium.values import CkksState
+from fhelium.values.agreement import join_states, require_same_state
 from fhelium.values.state import AXES
 
 SECURE = {"depth": 1, "scale_bits": 30, "N": 8192}

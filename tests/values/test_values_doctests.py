@@ -30,18 +30,8 @@ def test_examples(name, monkeypatch):
     assert result.failed == 0
 
 
-def test_every_module_has_a_docstring_and_some_examples():
-    counts = {}
-    for name in MODULES:
-        module = importlib.import_module(name)
-        assert module.__doc__
-        tests = doctest.DocTestFinder(exclude_empty=True).find(module)
-        counts[name] = sum(len(test.examples) for test in tests)
-    assert min(counts.values()) > 0, counts
-
-
-def test_public_names_are_documented():
-    for name in fhelium.values.__all__:
-        public = getattr(fhelium.values, name)
-        if inspect.isclass(public) or inspect.isfunction(public):
-            assert inspect.getdoc(public), name
+def test_public_names_are_documented_with_an_example():
+    plain = {"ModulusBasis", "PolynomialDomain", "ResidueRepresentation"}
+    for name in set(fhelium.values.__all__) - plain:
+        text = inspect.getdoc(getattr(fhelium.values, name)) or ""
+        assert "Example:" in text, name

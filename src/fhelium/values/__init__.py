@@ -1,6 +1,5 @@
 """Runtime values: tensors of residues together with the state that gives them a meaning."""
 
-from fhelium.values.agreement import join_states, require_same_state
 from fhelium.values.ciphertext import Ciphertext
 from fhelium.values.evaluation_keys import EvaluationKeys
 from fhelium.values.keys import PublicKey, key_state
@@ -44,11 +43,9 @@ __all__ = [
     "conjugation_element",
     "galois_element",
     "is_switching_key_layout",
-    "join_states",
     "key_state",
     "register_value",
     "require_same_device",
-    "require_same_state",
     "switching_key_storage",
     "value_type",
     "value_type_of",

@@ -10,22 +10,22 @@ from typing import Any, ClassVar, NoReturn, Self, cast
 import numpy
 import torch
 
-from fhelium.errors import StateError
+from fhelium.errors import OperandTypeError, StateError
 from fhelium.values.agreement import join_states
 from fhelium.values.resident import TensorResident, require_same_device
 from fhelium.values.state import CkksState
+from fhelium.values.stated import SlotAxes
 from fhelium.values.text import (
     bits_text,
     count_text,
     index_error,
     list_text,
     scale_text,
-    type_error,
 )
 from fhelium.values.traps import ArithmeticTraps
 
 
-class BatchedValue(ArithmeticTraps, TensorResident):
+class BatchedValue(ArithmeticTraps, SlotAxes, TensorResident):
     """Carry slots, and any number of batch axes in front of limb and coefficient.
 
     Indexing, iteration, `len`, `stack`, `unbind` and `reshape_batch` do to the batch axes what they
@@ -88,45 +88,6 @@ class BatchedValue(ArithmeticTraps, TensorResident):
             )
 
     @property
-    def depth(self) -> int:
-        """Return how many primes have been dropped; it counts up from 0 at encryption."""
-        return cast(int, self._state.depth)
-
-    @property
-    def level(self) -> int:
-        """Return how many primes can still be dropped, max_depth - depth: it counts down."""
-        return cast(int, self._state.level)
-
-    @property
-    def max_depth(self) -> int:
-        """Return the last depth of the parameters."""
-        return self._state.config.max_depth
-
-    @property
-    def num_slots(self) -> int:
-        """Return how many complex numbers one message holds, N/2."""
-        return self._state.config.num_slots
-
-    @property
-    def scale(self) -> float:
-        """Return the factor between a message and its integer coefficients."""
-        return cast(float, self._state.scale)
-
-    @property
-    def noise_bound(self) -> float | None:
-        """Return the largest error of any slot in message units, or None while unknown."""
-        return self._state.noise_bound
-
-    @property
-    def message_bound(self) -> float | None:
-        """Return the largest magnitude of any slot in message units, or None while unknown."""
-        return self._state.message_bound
-
-    def bits_left(self) -> float | None:
-        """Return the precision that is left, -log2(noise_bound), or None while unknown."""
-        return self._state.bits_left()
-
-    @property
     def batch_shape(self) -> torch.Size:
         """Return the sizes of the batch axes; empty for a single value."""
         return self._data.shape[self._batch_start : -2]
@@ -142,7 +103,7 @@ class BatchedValue(ArithmeticTraps, TensorResident):
         return iter(self.unbind())
 
     def __contains__(self, item: object) -> NoReturn:
-        raise type_error(
+        raise OperandTypeError(
             "in",
             f"{type(self).__name__} is searched for an object of type {type(item).__name__}",
             "Values compare by identity and indexing makes new ones, so nothing would be found",
@@ -150,7 +111,7 @@ class BatchedValue(ArithmeticTraps, TensorResident):
         )
 
     def __setitem__(self, index: object, item: object) -> NoReturn:
-        raise type_error(
+        raise OperandTypeError(
             "index",
             f"item {index!r} of a {type(self).__name__} was assigned",
             "A value and its state change together, so parts cannot be replaced",
@@ -192,7 +153,7 @@ class BatchedValue(ArithmeticTraps, TensorResident):
         """
         values = list(values)
         _check_stackable(cls, values)
-        require_same_device("stack", list(values))
+        require_same_device("stack", values)
         rank = len(values[0].batch_shape) + 1
         axis = _normal_axis("stack", dim, rank) + cls._batch_start
         state = join_states("stack", [value.state for value in values])
@@ -322,7 +283,7 @@ class BatchedValue(ArithmeticTraps, TensorResident):
         )
 
     def _no_batch_axes(self, operation: str) -> TypeError:
-        return type_error(
+        return OperandTypeError(
             operation,
             f"this {type(self).__name__} has batch shape () and {self.num_slots} slots",
             "Only batch axes have a length; slots are encoded together",
@@ -383,7 +344,7 @@ def _check_stackable(cls: type[BatchedValue], values: Sequence[Any]) -> None:
         raise StateError("stack", "there are 0 values", rule, "Pass at least one value")
     for position, value in enumerate(values):
         if not isinstance(value, cls):
-            raise type_error(
+            raise OperandTypeError(
                 "stack",
                 f"value {position} is a {type(value).__name__}",
                 f"{cls.__name__}.stack takes values of its own class",

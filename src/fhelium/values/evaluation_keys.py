@@ -13,6 +13,7 @@ from fhelium.errors import (
     ContextMismatchError,
     KeyMismatchError,
     MissingKeyError,
+    OperandTypeError,
     SecretExposureError,
 )
 from fhelium.values.secret_key import SecretKey
@@ -22,7 +23,7 @@ from fhelium.values.switching_keys import (
     RotationKey,
     SwitchingKey,
 )
-from fhelium.values.text import count_text, list_text, size_text, type_error
+from fhelium.values.text import count_text, list_text, size_text
 
 
 class EvaluationKeys:
@@ -111,7 +112,7 @@ class EvaluationKeys:
             TypeError: step is not an integer.
         """
         if isinstance(step, bool) or not hasattr(step, "__index__"):
-            raise type_error(
+            raise OperandTypeError(
                 "rotation", f"step is a {type(step).__name__}", "A step is an int", "Pass an int"
             )
         step = operator.index(step)
@@ -297,7 +298,7 @@ def _refuse_kind(key: Any) -> NoReturn:
             "Keep the secret key where values are decrypted",
             key_id=key.key_id,
         )
-    raise type_error(
+    raise OperandTypeError(
         "add_keys",
         f"operand is a {type(key).__name__}",
         "Evaluation keys are relinearization, rotation, conjugation and switching keys",

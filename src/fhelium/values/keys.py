@@ -7,11 +7,11 @@ from typing import ClassVar, Final, cast
 import torch
 
 from fhelium.config import CkksConfig
-from fhelium.errors import StateError
+from fhelium.errors import OperandTypeError, StateError
 from fhelium.values.registry import register_value
 from fhelium.values.resident import TensorResident
 from fhelium.values.state import CkksState
-from fhelium.values.text import count_text, type_error
+from fhelium.values.text import count_text
 
 SEED_BYTES: Final = 32
 
@@ -108,7 +108,7 @@ class SeededKey(Key):
         if not isinstance(public_seed, bytes) or len(public_seed) != SEED_BYTES:
             found = type(public_seed).__name__
             size = f" of length {len(public_seed)}" if isinstance(public_seed, bytes) else ""
-            raise type_error(
+            raise OperandTypeError(
                 type(self).__name__,
                 f"public_seed is {found}{size}",
                 f"A public seed is {SEED_BYTES} bytes",

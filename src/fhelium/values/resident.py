@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Final, Self, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final, Self
 
 import torch
 
-from fhelium.config import CkksConfig
-from fhelium.errors import DeviceMismatchError, StateError
-from fhelium.values.state import (
-    CkksState,
-    ModulusBasis,
-    PolynomialDomain,
-    ResidueRepresentation,
-)
-from fhelium.values.text import size_text, type_error
+from fhelium.errors import DeviceMismatchError, OperandTypeError, StateError
+from fhelium.values.state import CkksState
+from fhelium.values.stated import StateAxes
+from fhelium.values.text import size_text
 from fhelium.values.traps import TensorTraps
 
 # Bounds are left out: they say what is known of a value, not what its tensors mean, and a
@@ -33,7 +28,7 @@ _METADATA: Final = (
 )
 
 
-class TensorResident(TensorTraps):
+class TensorResident(TensorTraps, StateAxes):
     """Carry named tensors of residues and the state that gives them a meaning.
 
     Values behave like tensors where that is harmless: they move between devices, are cloned and
@@ -50,6 +45,7 @@ class TensorResident(TensorTraps):
         StateError: Payload and state disagree; the text names both.
 
     Example:
+        >>> from fhelium.config import CkksConfig
         >>> from fhelium.values import Plaintext
         >>> config = CkksConfig.create(depth=3, scale_bits=30, N=1024, allow_insecure=True)
         >>> rows = torch.zeros(4, 1024, dtype=torch.int64)
@@ -58,7 +54,7 @@ class TensorResident(TensorTraps):
         (32768, device(type='cpu'), ['data'])
     """
 
-    __slots__ = ("__weakref__", "_data", "_state")
+    __slots__ = ("__weakref__", "_data")
 
     tensor_names: ClassVar[tuple[str, ...]] = ("data",)
     detail_names: ClassVar[tuple[str, ...]] = ()
@@ -85,56 +81,6 @@ class TensorResident(TensorTraps):
     def data(self) -> torch.Tensor:
         """Return the residues."""
         return self._data
-
-    @property
-    def state(self) -> CkksState:
-        """Return the state, which is immutable."""
-        return self._state
-
-    @property
-    def config(self) -> CkksConfig:
-        """Return the parameters of the ring."""
-        return self._state.config
-
-    @property
-    def context_id(self) -> str:
-        """Return the parameter identity; values of different contexts never mix."""
-        return self._state.context_id
-
-    @property
-    def key_id(self) -> str | None:
-        """Return the random name of the secret key that this belongs to."""
-        return self._state.key_id
-
-    @property
-    def insecure(self) -> bool:
-        """Return whether parameters or randomness behind this are marked insecure."""
-        return self._state.insecure
-
-    @property
-    def components(self) -> int:
-        """Return the number of polynomials: 1 clear, 2 or 3 encrypted."""
-        return cast(int, self._state.components)
-
-    @property
-    def prime_ids(self) -> tuple[int, ...]:
-        """Return the index in config.primes of each limb."""
-        return cast("tuple[int, ...]", self._state.prime_ids)
-
-    @property
-    def polynomial_domain(self) -> PolynomialDomain:
-        """Return "coefficient" or "ntt"."""
-        return cast(PolynomialDomain, self._state.polynomial_domain)
-
-    @property
-    def modulus_basis(self) -> ModulusBasis:
-        """Return "Q", or "QP" with the special primes."""
-        return cast(ModulusBasis, self._state.modulus_basis)
-
-    @property
-    def residue_representation(self) -> ResidueRepresentation:
-        """Return "standard" or "montgomery"."""
-        return cast(ResidueRepresentation, self._state.residue_representation)
 
     @property
     def device(self) -> torch.device:
@@ -183,7 +129,7 @@ class TensorResident(TensorTraps):
             TypeError: device is not a device; residues keep their dtype, so none can be asked for.
         """
         if isinstance(device, torch.dtype) or not isinstance(device, (torch.device, str, int)):
-            raise type_error(
+            raise OperandTypeError(
                 "to",
                 f"device is {device!r} of type {type(device).__name__}",
                 "A value moves between devices and keeps its dtype",
@@ -256,7 +202,7 @@ class TensorResident(TensorTraps):
         return f"{type(self).__name__}({', '.join(self._repr_parts())})"
 
 
-def require_same_device(operation: str, values: list[TensorResident]) -> None:
+def require_same_device(operation: str, values: Sequence[TensorResident]) -> None:
     """Refuse values that live on different devices; nothing is moved unasked.
 
     Args:
@@ -265,6 +211,19 @@ def require_same_device(operation: str, values: list[TensorResident]) -> None:
 
     Raises:
         DeviceMismatchError: Two devices were found; move one value with .to(device).
+
+    Example:
+        >>> from fhelium.config import CkksConfig
+        >>> from fhelium.values import Plaintext
+        >>> config = CkksConfig.create(depth=3, scale_bits=30, N=1024, allow_insecure=True)
+        >>> rows = torch.zeros(4, 1024, dtype=torch.int64)
+        >>> value = Plaintext(rows, CkksState.fresh(config, components=1))
+        >>> require_same_device("add", [value, value])
+        >>> try:
+        ...     require_same_device("add", [value, value.to("meta")])
+        ... except DeviceMismatchError as error:
+        ...     print(error.fact)
+        device is cpu for value 0 and meta for value 1
     """
     first = values[0].device
     for position, value in enumerate(values[1:], start=1):
@@ -294,7 +253,7 @@ def _compact(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _refuse_types(kind: str, data: object, state: object) -> None:
-    raise type_error(
+    raise OperandTypeError(
         kind,
         f"data is a {type(data).__name__} and state is a {type(state).__name__}",
         f"A {kind} is made of a torch.Tensor and a CkksState",

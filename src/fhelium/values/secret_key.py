@@ -9,11 +9,10 @@ from typing import Any, Final, NoReturn, Self
 import torch
 
 from fhelium.config import CkksConfig
-from fhelium.errors import DecryptionWarning, SecretExposureError
+from fhelium.errors import DecryptionWarning, OperandTypeError, SecretExposureError
 from fhelium.values.keys import Key
 from fhelium.values.registry import register_value
 from fhelium.values.state import CkksState
-from fhelium.values.text import type_error
 
 QUERY_WARNING: Final = 128
 # Past this many the count goes on without remembering which ones were seen: memory stays flat.
@@ -80,7 +79,7 @@ class SecretKey(Key):
             (1, 2, 2)
         """
         if not isinstance(digest, bytes) or not digest:
-            raise type_error(
+            raise OperandTypeError(
                 "count_query",
                 f"digest is {'empty' if digest == b'' else f'a {type(digest).__name__}'}",
                 "A query is named by a digest of what was decrypted",

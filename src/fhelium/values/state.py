@@ -9,8 +9,8 @@ from operator import attrgetter
 from typing import Any, Final, Literal, Self, get_args
 
 from fhelium.config import CkksConfig
-from fhelium.errors import BoundError, StateError
-from fhelium.values.text import bits_text, count_text, list_text, scale_text, type_error
+from fhelium.errors import BoundError, OperandTypeError, StateError
+from fhelium.values.text import bits_text, count_text, list_text, scale_text
 
 PolynomialDomain = Literal["coefficient", "ntt"]
 ModulusBasis = Literal["Q", "QP"]
@@ -182,7 +182,7 @@ class CkksState:
             for name, value in changes.items():
                 _SETTER_OF[name](new, value)
         except KeyError as error:
-            raise type_error(
+            raise OperandTypeError(
                 "replace", f"{error.args[0]!r} is not an axis", f"Axes are {list_text(AXES)}"
             ) from None
         return new

@@ -5,11 +5,11 @@ from __future__ import annotations
 import torch
 
 from fhelium.config import CkksConfig
-from fhelium.errors import StateError
+from fhelium.errors import OperandTypeError, StateError
 from fhelium.values.keys import SeededKey
 from fhelium.values.registry import register_value
 from fhelium.values.state import CkksState
-from fhelium.values.text import count_text, type_error
+from fhelium.values.text import count_text
 
 
 def galois_element(step: int, config: CkksConfig) -> int:
@@ -133,7 +133,7 @@ class SwitchingKey(SeededKey):
         super().__init__(data, state, public_seed=public_seed)
         source = self.key_id if source_key_id is None else source_key_id
         if not isinstance(source, str) or not source:
-            raise type_error(
+            raise OperandTypeError(
                 type(self).__name__,
                 f"source_key_id is {source!r}",
                 "A key id is the non-empty text that a secret key was given",
@@ -286,7 +286,7 @@ class RotationKey(_OwnSwitchingKey):
     ) -> None:
         super().__init__(data, state, public_seed=public_seed)
         if type(step) is not int:
-            raise type_error(
+            raise OperandTypeError(
                 "RotationKey", f"step is a {type(step).__name__}", "A step is an int", "Pass an int"
             )
         self._step = step % self.config.num_slots

@@ -1,4 +1,4 @@
-"""Short texts for reprs and refusals: scales, sizes, bits, and errors of Python's own types."""
+"""Short texts for reprs and refusals: scales, sizes, bits, lists."""
 
 from __future__ import annotations
 
@@ -68,20 +68,8 @@ def list_text(items: Sequence[object], limit: int = 16) -> str:
     return f"[{shown}]" if len(items) <= limit else f"[{shown}, ...] ({len(items)} in all)"
 
 
-def type_error(operation: str, fact: str, rule: str = "", remedy: str = "") -> TypeError:
-    """Return a TypeError whose text is built like that of every FHEliumError.
-
-    Python's protocols (operators, len, pickling) expect the plain class.
-
-    Example:
-        >>> str(type_error("len", "there are no batch axes", "", "Use num_slots"))
-        'len: there are no batch axes. Use num_slots.'
-    """
-    return TypeError(str(FHEliumError(operation, fact, rule, remedy)))
-
-
 def index_error(operation: str, fact: str, rule: str = "", remedy: str = "") -> IndexError:
-    """Return an IndexError whose text is built like that of every FHEliumError.
+    """Return an IndexError, which Python's protocols expect, with the text of an FHEliumError.
 
     Example:
         >>> str(index_error("index", "index 5 is past 3 values", "", "Use 0 to 2"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
-from fhelium.values.text import type_error
+from fhelium.errors import OperandTypeError
 
 _ADVICE: Final = {
     "add": "engine.add(a, b), engine.add_plaintext(a, plaintext) or engine.add_scalar(a, number)",
@@ -85,7 +85,7 @@ def refuse_operation(operation: str, kind: str, remedy: str | None = None) -> No
     Raises:
         TypeError: Always; follow the remedy in its text.
     """
-    raise type_error(
+    raise OperandTypeError(
         operation,
         f"operand is a {kind}, which is not a tensor",
         "Encrypted arithmetic needs an Engine, which holds parameters and keys",
@@ -102,7 +102,7 @@ def _trap(symbol: str, name: str) -> Callable[..., NoReturn]:
 
 def _no_order(symbol: str) -> Callable[..., NoReturn]:
     def refuse(self: object, _: object) -> NoReturn:
-        raise type_error(
+        raise OperandTypeError(
             symbol,
             f"operand is a {type(self).__name__}, whose slots are encoded or encrypted",
             "Such values have no order",
@@ -114,7 +114,7 @@ def _no_order(symbol: str) -> Callable[..., NoReturn]:
 
 def _no_number(name: str) -> Callable[..., NoReturn]:
     def refuse(self: object) -> NoReturn:
-        raise type_error(
+        raise OperandTypeError(
             name,
             f"a {type(self).__name__} holds encoded or encrypted slots",
             "It has no number or truth value of its own",
@@ -148,7 +148,7 @@ class TensorTraps:
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
         """Refuse to become a NumPy array."""
-        raise type_error(
+        raise OperandTypeError(
             "numpy.asarray",
             f"operand is a {type(self).__name__}, whose residues mean nothing by themselves",
             "Only clear messages become arrays",
