@@ -16,6 +16,7 @@ PYTEST := $(PYTHON) -m pytest
 NATIVE_SOURCES := CMakeLists.txt pyproject.toml src/fhelium/version.py \
   $(wildcard cmake/* csrc/*/*)
 KERNEL_SOURCES := $(wildcard csrc/*/*.cpp csrc/*/*.h csrc/*/*.cu csrc/*/*.cuh)
+GENERATORS := $(wildcard tools/generate_*.py) tools/generate_reference.py
 
 ifeq ($(PYTHON),.venv/bin/python)
 BUILD_TOOLS := .venv/.build-tools
@@ -51,9 +52,7 @@ lint-fast: $(PACKAGE) $(DEV_EXTRAS)
 	@lint-imports > build/import-linter.txt || { cat build/import-linter.txt; exit 1; }
 	@$(PYTHON) tools/check_size.py
 	@$(PYTHON) tools/check_symbols.py
-	@$(PYTHON) tools/generate_native.py --check
-	@$(PYTHON) tools/generate_engine.py --check
-	@$(PYTHON) tools/generate_reference.py --check
+	@for tool in $(GENERATORS); do $(PYTHON) $$tool --check || exit 1; done
 	@echo "lint: style, spelling, layers, sizes, symbols and generated files hold"
 
 types: $(PACKAGE) $(DEV_EXTRAS)
@@ -71,9 +70,7 @@ native: $(BUILD_TOOLS)
 	@cmake --install build/native --prefix src > /dev/null
 
 generate: native
-	$(PYTHON) tools/generate_native.py
-	$(PYTHON) tools/generate_engine.py
-	$(PYTHON) tools/generate_reference.py
+	@for tool in $(GENERATORS); do $(PYTHON) $$tool || exit 1; done
 
 clean:
 	rm -rf build dist .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache
@@ -86,15 +83,20 @@ clean:
 HAS_TORCH := -c 'import re, torch; v = re.match(r"(\d+)\.(\d+)", torch.__version__); \
   raise SystemExit((int(v[1]), int(v[2])) < (2, 11))'
 
+# An environment that is there already keeps all it has; it only gets what is missing.
 .venv/.torch:
-	@test -n "$(BASE_PYTHON)" || { echo "No Python 3.11 or later. Name one: make BASE_PYTHON=..."; exit 1; }
-	@echo "[1/5] virtual environment .venv, from $(BASE_PYTHON)"
-	@$(BASE_PYTHON) -m venv --clear --system-site-packages .venv
-	@if .venv/bin/python $(HAS_TORCH) 2> /dev/null; then \
-	  echo "[2/5] torch: the base interpreter's"; \
+	@if .venv/bin/python -m pip --version > /dev/null 2>&1; then \
+	  echo "[1/5] virtual environment .venv: the one that is there"; \
 	else \
-	  $(BASE_PYTHON) -m venv --clear .venv && echo "[2/5] torch: installing $(TORCH)" && \
-	  .venv/bin/python -m pip --disable-pip-version-check -qq install "$(TORCH)"; \
+	  test -n "$(BASE_PYTHON)" || { echo "No Python 3.11 or later: make BASE_PYTHON=..."; exit 1; }; \
+	  echo "[1/5] virtual environment .venv, from $(BASE_PYTHON)"; \
+	  $(BASE_PYTHON) -m venv --system-site-packages .venv && \
+	  { .venv/bin/python $(HAS_TORCH) 2> /dev/null || $(BASE_PYTHON) -m venv .venv; }; \
+	fi
+	@if .venv/bin/python $(HAS_TORCH) 2> /dev/null; then \
+	  echo "[2/5] torch: one is there"; \
+	else \
+	  echo "[2/5] torch: installing $(TORCH)"; $(PIP) install "$(TORCH)"; \
 	fi
 	@touch $@
 

@@ -4,7 +4,8 @@ Usage: python tools/check_symbols.py [ROOT]
 
 A weak symbol of a kernel that was compiled for a wider instruction set could be the copy that the
 linker keeps for everyone, and then a machine without that set stops at an illegal instruction. The
-objects below ROOT/build whose names end in an instruction set are read with nm; prints the offenders and exits 1.
+objects below ROOT/build whose names end in an instruction set are read with nm; prints the
+offenders and exits 1.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 The checks of wrappers, shapes and tracing run over these rows; a new operator needs one.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -13,21 +14,66 @@ from fhelium.native.wrapper import ckks_ops, ntt_ops, rns_ops
 
 DEGREE = 16
 PRIMES = (97, 193, 257)  # each is 1 modulo 2 DEGREE
+SPECIAL = (353, 449)
 
 
 def moduli() -> Tensor:
     return torch.tensor(PRIMES)
 
 
-def parameters() -> Tensor:
-    return rns_ops.rns_parameters(moduli(), DEGREE)
+def parameters(primes: Sequence[int] = PRIMES) -> Tensor:
+    return rns_ops.rns_parameters(torch.tensor(primes), DEGREE)
 
 
-def residues(*batch: int, seed: int = 0) -> Tensor:
+def residues(*batch: int, seed: int = 0, limbs: int = len(PRIMES)) -> Tensor:
     """Uniform standard residues [*batch, limb, N]."""
     generator = torch.Generator().manual_seed(seed)
-    shape = (*batch, len(PRIMES), DEGREE)
-    return torch.randint(0, min(PRIMES), shape, generator=generator)
+    return torch.randint(0, min(PRIMES), (*batch, limbs, DEGREE), generator=generator)
+
+
+def montgomery(values: Iterable[int], primes: Sequence[int]) -> Tensor:
+    """One constant for each prime, in Montgomery form: R is 2^52 below 2^50."""
+    return torch.tensor([v * 2**52 % q for v, q in zip(values, primes, strict=True)])
+
+
+def in_every(constants: Iterable[int], primes: Sequence[int]) -> Tensor:
+    """[constant, limb]: each constant modulo every prime, in Montgomery form."""
+    return torch.stack([montgomery([c] * len(primes), primes) for c in constants])
+
+
+def raising() -> tuple[Tensor, ...]:
+    """Two digits, of two primes and of one, raised to Q and P."""
+    digits, whole = (PRIMES[:2], PRIMES[2:]), PRIMES + SPECIAL
+    cofactors = [math.prod(digit) // d for digit in digits for d in digit]
+    scale = montgomery((pow(c, -1, d) for c, d in zip(cofactors, PRIMES, strict=True)), PRIMES)
+    bounds = torch.tensor([0, 2, 3])
+    products = in_every(map(math.prod, digits), whole)
+    return residues(2), bounds, scale, in_every(cofactors, whole), products, parameters(whole)
+
+
+def lowering() -> tuple[Tensor, ...]:
+    """Q and P divided by P."""
+    product = math.prod(SPECIAL)
+    cofactors = [product // p for p in SPECIAL]
+    scale = montgomery((pow(c, -1, p) for c, p in zip(cofactors, SPECIAL, strict=True)), SPECIAL)
+    matrix, correction = in_every(cofactors, PRIMES), in_every([product], PRIMES)[0]
+    inverse = montgomery((pow(product, -1, q) for q in PRIMES), PRIMES)
+    values = residues(2, limbs=len(PRIMES + SPECIAL))
+    return values, scale, matrix, correction, inverse, parameters(PRIMES + SPECIAL)
+
+
+def dropping() -> tuple[Tensor, ...]:
+    """Division by the first prime."""
+    inverse = montgomery((pow(PRIMES[0], -1, q) for q in PRIMES[1:]), PRIMES[1:])
+    return residues(2), inverse, parameters()
+
+
+def reals(*shape: int) -> Tensor:
+    return torch.linspace(-1, 1, math.prod(shape), dtype=torch.float64).reshape(shape)
+
+
+def embedding() -> Tensor:
+    return ckks_ops.embedding_tables(DEGREE)
 
 
 def pair() -> tuple[Tensor, Tensor, Tensor]:
@@ -65,62 +111,48 @@ def stream_key() -> Tensor:
     return torch.arange(32, dtype=torch.uint8)
 
 
-def in_montgomery(values: list[list[int]]) -> Tensor:
-    """Constants [row, limb] in the Montgomery form of each limb, for the first limbs."""
-    standard = torch.tensor(values)[..., None]
-    limbs = standard.shape[-2]
-    return rns_ops.to_montgomery(standard, parameters()[:, :limbs])[..., 0]
-
-
-def single() -> tuple[Tensor, Tensor]:
-    return residues(2), parameters()
-
-
-def mod_up() -> tuple[Tensor, ...]:
-    """Two digits of one prime each; the third prime is special."""
-    first, second, _ = PRIMES
-    ones = in_montgomery([[1, 1]])[0]
-    matrix = in_montgomery([[1, 1, 1], [1, 1, 1]])  # D / d = 1 for a digit of one prime
-    correction = in_montgomery([[first % q for q in PRIMES], [second % q for q in PRIMES]])
-    bounds = torch.tensor([0, 1, 2])
-    return residues(2)[:, :2].clone(), bounds, ones, matrix, correction, parameters()
-
-
-def mod_down() -> tuple[Tensor, ...]:
-    """One special prime, the third."""
-    kept, special = PRIMES[:2], PRIMES[2]
-    scale = rns_ops.to_montgomery(torch.ones(1, 1, dtype=torch.int64), parameters()[:, 2:])[0]
-    matrix = in_montgomery([[1, 1]])
-    correction = in_montgomery([[special % q for q in kept]])[0]
-    inverse = in_montgomery([[pow(special, -1, q) for q in kept]])[0]
-    return residues(2), scale, matrix, correction, inverse, parameters()
-
-
-def rescale() -> tuple[Tensor, ...]:
-    inverse = [pow(PRIMES[0], -1, q) for q in PRIMES[1:]]
-    standard = torch.tensor(inverse)[:, None]
-    constants = rns_ops.to_montgomery(standard, parameters()[:, 1:])[:, 0]
-    return residues(2), constants, parameters()
-
-
-def ciphertext_and_plaintext() -> tuple[Tensor, Tensor, Tensor]:
-    return residues(2, 3), residues(3, seed=4), parameters()
-
-
-def ciphertexts() -> tuple[Tensor, Tensor, Tensor]:
-    return residues(2, 3), residues(2, 3, seed=4), parameters()
-
-
-def reals(*shape: int) -> Tensor:
-    return torch.linspace(-1, 1, torch.Size(shape).numel(), dtype=torch.float64).view(shape)
-
-
 SAMPLES: dict[str, Callable[[], tuple[Any, ...]]] = {
     "fhelium_rns_ops::rns_parameters": lambda: (moduli(), DEGREE),
     "fhelium_rns_ops::parameter_row_names": lambda: (),
     "fhelium_rns_ops::cpu_isa": lambda: (),
     "fhelium_rns_ops::add_standard": pair,
     "fhelium_rns_ops::add_standard_": pair,
+    "fhelium_rns_ops::subtract_standard": pair,
+    "fhelium_rns_ops::subtract_standard_": pair,
+    "fhelium_rns_ops::negate_standard": lambda: (residues(2), parameters()),
+    "fhelium_rns_ops::negate_standard_": lambda: (residues(2), parameters()),
+    "fhelium_rns_ops::multiply_montgomery": pair,
+    "fhelium_rns_ops::multiply_montgomery_": pair,
+    "fhelium_rns_ops::to_montgomery": lambda: (residues(2), parameters()),
+    "fhelium_rns_ops::to_montgomery_": lambda: (residues(2), parameters()),
+    "fhelium_rns_ops::from_montgomery": lambda: (residues(2), parameters()),
+    "fhelium_rns_ops::from_montgomery_": lambda: (residues(2), parameters()),
+    "fhelium_rns_ops::reduce_integers": lambda: (residues(2)[:, 0] - 50, parameters()),
+    "fhelium_rns_ops::round_to_residues": lambda: (reals(2, DEGREE), 2.0**20, parameters()),
+    "fhelium_rns_ops::mod_up": raising,
+    "fhelium_rns_ops::mod_down": lowering,
+    "fhelium_rns_ops::residues_to_real": lambda: (residues(2), parameters()),
+    "fhelium_ckks_ops::key_switch_inner_product": lambda: (
+        residues(2, 4),
+        residues(2, 2, seed=1),
+        parameters(),
+    ),
+    "fhelium_ckks_ops::automorphism_coefficient": lambda: (residues(2), 5, parameters()),
+    "fhelium_ckks_ops::automorphism_ntt": lambda: (residues(2), 5),
+    "fhelium_ckks_ops::add_plaintext": lambda: (residues(2, 4), residues(4), parameters()),
+    "fhelium_ckks_ops::add_plaintext_": lambda: (residues(2, 4), residues(4), parameters()),
+    "fhelium_ckks_ops::multiply_plaintext": lambda: (residues(2, 4), residues(4), parameters()),
+    "fhelium_ckks_ops::multiply_plaintext_": lambda: (residues(2, 4), residues(4), parameters()),
+    "fhelium_ckks_ops::ciphertext_product": lambda: (
+        residues(2, 4),
+        residues(2, 4, seed=1),
+        parameters(),
+    ),
+    "fhelium_ckks_ops::ciphertext_square": lambda: (residues(2, 4), parameters()),
+    "fhelium_ckks_ops::rescale_nearest": dropping,
+    "fhelium_ckks_ops::embedding_tables": lambda: (DEGREE,),
+    "fhelium_ckks_ops::slots_to_coefficients": lambda: (reals(3, DEGREE // 2, 2), embedding()),
+    "fhelium_ckks_ops::coefficients_to_slots": lambda: (reals(3, DEGREE), embedding()),
     "fhelium_ntt_ops::ntt_tables": lambda: (roots(), DEGREE, parameters()),
     "fhelium_ntt_ops::ntt_packed": packed,
     "fhelium_ntt_ops::ntt_packed_": packed,
@@ -144,45 +176,4 @@ SAMPLES: dict[str, Callable[[], tuple[Any, ...]]] = {
     "fhelium_random_ops::sample_ternary": lambda: (stream_key(), 1, 2, DEGREE),
     "fhelium_random_ops::sample_gaussian": lambda: (stream_key(), 1, 2, DEGREE),
     "fhelium_random_ops::sample_rounded_gaussian": lambda: (stream_key(), 36.1, 2, DEGREE),
-    "fhelium_rns_ops::subtract_standard": pair,
-    "fhelium_rns_ops::subtract_standard_": pair,
-    "fhelium_rns_ops::multiply_montgomery": pair,
-    "fhelium_rns_ops::multiply_montgomery_": pair,
-    "fhelium_rns_ops::negate_standard": single,
-    "fhelium_rns_ops::negate_standard_": single,
-    "fhelium_rns_ops::to_montgomery": single,
-    "fhelium_rns_ops::to_montgomery_": single,
-    "fhelium_rns_ops::from_montgomery": single,
-    "fhelium_rns_ops::from_montgomery_": single,
-    "fhelium_rns_ops::reduce_integers": lambda: (
-        torch.arange(-DEGREE, DEGREE).view(2, DEGREE),
-        parameters(),
-    ),
-    "fhelium_rns_ops::round_to_residues": lambda: (reals(2, DEGREE), 2.0**70, parameters()),
-    "fhelium_rns_ops::residues_to_real": single,
-    "fhelium_rns_ops::mod_up": mod_up,
-    "fhelium_rns_ops::mod_down": mod_down,
-    "fhelium_ckks_ops::embedding_tables": lambda: (DEGREE,),
-    "fhelium_ckks_ops::slots_to_coefficients": lambda: (
-        reals(2, DEGREE // 2, 2),
-        ckks_ops.embedding_tables(DEGREE),
-    ),
-    "fhelium_ckks_ops::coefficients_to_slots": lambda: (
-        reals(2, DEGREE),
-        ckks_ops.embedding_tables(DEGREE),
-    ),
-    "fhelium_ckks_ops::add_plaintext": ciphertext_and_plaintext,
-    "fhelium_ckks_ops::add_plaintext_": ciphertext_and_plaintext,
-    "fhelium_ckks_ops::multiply_plaintext": ciphertext_and_plaintext,
-    "fhelium_ckks_ops::multiply_plaintext_": ciphertext_and_plaintext,
-    "fhelium_ckks_ops::ciphertext_product": ciphertexts,
-    "fhelium_ckks_ops::ciphertext_square": lambda: (residues(2, 3), parameters()),
-    "fhelium_ckks_ops::key_switch_inner_product": lambda: (
-        residues(2, 3),  # two digits, a batch of three
-        residues(2, 2, seed=5),
-        parameters(),
-    ),
-    "fhelium_ckks_ops::rescale_nearest": rescale,
-    "fhelium_ckks_ops::automorphism_coefficient": lambda: (residues(2), 5, parameters()),
-    "fhelium_ckks_ops::automorphism_ntt": lambda: (residues(2), 5),
 }

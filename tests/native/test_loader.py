@@ -297,6 +297,30 @@ def test_threads_load_once():
     assert run_python(program) == "1 []"
 
 
+def test_a_child_forked_after_loading_is_refused_randomness():
+    program = """
+        import os
+        from fhelium.errors import RandomnessError
+        from fhelium.native import require_native
+        from fhelium.rng import fresh_bytes
+
+        def child_exit_code():
+            child = os.fork()
+            if child:
+                return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            try:
+                fresh_bytes("test")
+            except RandomnessError:
+                os._exit(7)
+            os._exit(0)
+
+        before = child_exit_code()
+        require_native()
+        print(before, child_exit_code())
+    """
+    assert run_python(program) == "0 7"
+
+
 def test_importing_loads_nothing():
     program = """
         import torch

@@ -287,7 +287,7 @@ def test_indices_cannot_be_changed_under_the_check(ring: Ring) -> None:
     even = storage[: 6 * 32].view(6, 32)
     even.copy_(ring.indices[0])
     x = storage[32 : 32 + 3 * 64].view(3, 64)
-    with pytest.raises(RuntimeError, match="share part of their storage"):
+    with pytest.raises(RuntimeError, match=r"share .*storage"):
         torch.ops.fhelium_ntt_ops.ntt_radix2_indexed_(
             x, even, *ring.indices[1:], ring.twiddles[0], ring.params
         )

@@ -32,8 +32,12 @@ CASES = {
         "class A:\n" + "".join(f"    {line}\n" for line in function(61).splitlines()),
         "2: f has 61 lines, at most 60",
     ),
-    "src/methods.py": (methods("Wide", 26), "1: Wide has 26 methods, at most 25"),
+    "src/methods.py": (methods("Wide", 26), "1: Wide has 26 public methods, at most 25"),
     "src/methods_fit.py": (methods("Wide", 24) + SETTER, None),
+    "src/special.py": (
+        methods("Wide", 25) + "    def _a(self): ...\n    def __len__(self): ...\n",
+        None,
+    ),
     "src/private.py": (methods("_Wide", 26), None),
     "csrc/a/long.cpp": ("\n" * 401, "1: the file has 401 lines, at most 400"),
     "csrc/a/long.cu": ("\n" * 401, "1: the file has 401 lines, at most 400"),

@@ -11,7 +11,7 @@ import pytest
 
 from fhelium.errors import BoundError, ContextMismatchError, KeyMismatchError, StateError
 from fhelium.values import CkksState
-from fhelium.values.agreement import join_states, require_same_state
+from fhelium.values.agreement import join_states, require_agreement, require_same_context
 from fhelium.values.state import AXES
 
 SECURE = {"depth": 1, "scale_bits": 30, "N": 8192}
@@ -218,12 +218,12 @@ def test_repr_names_every_axis_and_no_data(state):
 )
 def test_unequal_states_are_refused_with_both_values(state, axis, other, remedy):
     with pytest.raises(StateError) as caught:
-        require_same_state("add", state, state.replace(**{axis: other}))
+        require_agreement("add", (state, state.replace(**{axis: other})), axis)
     assert caught.value.axis == axis
     assert caught.value.found == (getattr(state, axis), other)
     assert remedy in caught.value.remedy
     if axis != "scale":
-        assert f"{axis} is {getattr(state, axis)} for the first value and {other} for" in str(
+        assert f"{axis} is {getattr(state, axis)} for operand 0 and {other} for" in str(
             caught.value
         )
 
@@ -231,31 +231,43 @@ def test_unequal_states_are_refused_with_both_values(state, axis, other, remedy)
 def test_nearly_equal_scales_are_told_apart(state):
     near = math.nextafter(state.scale, math.inf)
     with pytest.raises(StateError) as caught:
-        require_same_state("add", state, state.replace(scale=near))
+        require_agreement("add", (state, state.replace(scale=near)), "scale")
     assert repr(state.scale) in str(caught.value)
     assert repr(near) in str(caught.value)
 
 
 def test_other_context_and_other_key_have_their_own_errors(state, other_config):
     with pytest.raises(ContextMismatchError) as context:
-        require_same_state("add", state, state.replace(config=other_config))
+        require_same_context("add", state, state.replace(config=other_config))
     assert state.context_id in str(context.value)
     assert other_config.context_id in str(context.value)
     with pytest.raises(KeyMismatchError, match="key_id is k1 for a and k2 for b"):
-        require_same_state("add", state, state.replace(key_id="k2"), names=("a", "b"))
+        require_same_context("add", state, state.replace(key_id="k2"), names=("a", "b"))
 
 
 def test_equal_configs_need_not_be_one_object(state, make):
     twin = make.config()
     assert twin is not state.config
-    require_same_state("add", state, state.replace(config=twin))
+    require_same_context("add", state, state.replace(config=twin))
 
 
-def test_bounds_and_mark_may_differ_unless_asked(state):
-    other = state.replace(noise_bound=1.0, message_bound=None, insecure=False)
-    require_same_state("add", state, other)
-    with pytest.raises(StateError, match="noise_bound is"):
-        require_same_state("add", state, other, ignore=())
+@pytest.mark.parametrize(
+    ("axis", "other"),
+    [("depth", 1), ("scale", 2.0**29), ("polynomial_domain", "other"), ("components", 3)],
+)
+def test_an_unknown_axis_agrees_with_any_value(state, axis, other):
+    unknown = state.replace(**{axis: None})
+    require_agreement("add", (unknown, state, unknown), axis)
+    states = (unknown, state, state.replace(**{axis: other}))
+    with pytest.raises(StateError, match=f"{axis} is .* for operand 1 and .* for operand 2"):
+        require_agreement("add", states, axis)
+
+
+def test_a_key_id_of_none_belongs_to_any_key(state):
+    free = state.replace(key_id=None)
+    require_same_context("add", free, state, free)
+    with pytest.raises(KeyMismatchError, match="k1 for operand 1 and k2 for operand 3"):
+        require_same_context("add", free, state, free, state.replace(key_id="k2"))
 
 
 def test_join_takes_the_largest_bounds_and_any_mark(state):

@@ -230,6 +230,14 @@ class CkksConfig(ModulusChain):
             f"security={self.security!r}{mark})"
         )
 
+    def __hash__(self) -> int:
+        return self._content_hash
+
+    @cached_property
+    def _content_hash(self) -> int:
+        # Bounds and tables are cached by config: hashing fifty primes each time would show.
+        return hash(tuple(self._fields().values()))
+
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that what comes back obeys the rules (and warns) as well.
         return _restore, (self._fields(),)

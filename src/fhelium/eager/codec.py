@@ -18,10 +18,18 @@ from fhelium.eager.messages import prepare_message
 from fhelium.errors import DepthExhaustedError, DeviceMismatchError, OperandTypeError, StateError
 from fhelium.ir import noise
 from fhelium.ir.dialects.ckks.plain import factor_scale
-from fhelium.ir.rules import checked, known_sum, require, require_same_context
+from fhelium.ir.rules import known_sum, require
 from fhelium.native.wrapper import ckks_ops, rns_ops
 from fhelium.rng import Domain
-from fhelium.values import Ciphertext, CkksState, Plaintext, PolynomialDomain, PublicKey
+from fhelium.values import (
+    Ciphertext,
+    CkksState,
+    Plaintext,
+    PolynomialDomain,
+    PublicKey,
+    half_modulus,
+    require_same_context,
+)
 
 # A clear factor may have any size; its declared bound is a power of two that covers it.
 _UNBOUNDED = math.inf
@@ -302,7 +310,7 @@ class CodecMethods(EngineCore):
             num_slots=config.num_slots,
             message_bound=_UNBOUNDED if message_bound is None else message_bound,
             scale=actual,
-            modulus_quarter=noise.half_modulus(config, depth) / 2,
+            modulus_quarter=half_modulus(config, "Q", depth) / 2,
             device=device,
         )
         bound = _covering_power(slots) if message_bound is None else float(message_bound)
@@ -318,7 +326,7 @@ class CodecMethods(EngineCore):
             message_bound=bound,
             insecure=config.insecure,
         )
-        checked(operation, state)
+        state.check_bounds(operation)
         resources = self.dispatcher(device).resources
         return Plaintext(encode_slots(resources, slots, actual, depth), state)
 
@@ -329,7 +337,8 @@ class CodecMethods(EngineCore):
         public_key: PublicKey,
         output_domain: PolynomialDomain,
     ) -> Ciphertext:
-        require_same_context(operation, plaintext.state, public_key.state)
+        names = ("the plaintext", "the public key")
+        require_same_context(operation, plaintext.state, public_key.state, names=names)
         state = plaintext.state
         depth, scale = state.depth, state.scale
         assert depth is not None
@@ -356,7 +365,7 @@ class CodecMethods(EngineCore):
             ),
             insecure=self.insecure or public_key.state.insecure or state.insecure,
         )
-        return Ciphertext(data, checked(operation, result))
+        return Ciphertext(data, result.check_bounds(operation))
 
     def _require_encoded(self, operation: str, plaintext: Plaintext) -> None:
         self._require_context(operation, plaintext.state)

@@ -13,10 +13,10 @@ from fhelium.eager.codec import CodecMethods
 from fhelium.eager.policy import DecryptPolicy
 from fhelium.errors import DecryptionError, DeviceMismatchError, OperandTypeError
 from fhelium.ir import noise
-from fhelium.ir.rules import known_sum, require, require_same_context
+from fhelium.ir.rules import known_sum, require
 from fhelium.native.wrapper import random_ops, rns_ops
 from fhelium.rng import Domain, derive, key_tensor
-from fhelium.values import Ciphertext, Plaintext, SecretKey
+from fhelium.values import Ciphertext, Plaintext, SecretKey, require_same_context
 
 # Smallest deviation of the covering noise: 3.19 sqrt(128), the error's own times sqrt(128).
 _LEAST_SIGMA = 3.19 * math.sqrt(128)
@@ -128,7 +128,8 @@ class DecryptionMethods(CodecMethods):
                 "Pass the key that made the public key",
             )
         state = ciphertext.state
-        require_same_context(operation, state, secret_key.state)
+        names = ("the ciphertext", "the secret key")
+        require_same_context(operation, state, secret_key.state, names=names)
         require(
             operation,
             state,

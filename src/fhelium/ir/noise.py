@@ -70,15 +70,6 @@ def _key_switch_size(config: CkksConfig, depth: int) -> float:
     return PRODUCT_TAIL * config.N * config.sigma * math.sqrt(ratio_squares / 12)
 
 
-@lru_cache(maxsize=1024)
-def half_modulus(config: CkksConfig, depth: int) -> float:
-    """Return Q/2 at a depth as a float; infinity where it exceeds the float range."""
-    try:
-        return config.modulus(depth) / 2
-    except OverflowError:
-        return math.inf
-
-
 def typical_coefficient_noise(config: CkksConfig, noise_bound: float, scale: float) -> float:
     """Return the standard deviation of a coefficient that a slot bound stands for."""
     return noise_bound * scale / (PRODUCT_TAIL * math.sqrt(config.N))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.machinery
-import importlib.util
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,10 +20,11 @@ from fhelium.native.manifest import (
     read_manifest,
     running_environment,
 )
+from fhelium.rng import mark_native_threads_used, require_unforked
 
 MODULE_NAME = "_ops"
 
-_lock = threading.RLock()  # fakes and rng hooks may come back here from the loading thread
+_lock = threading.RLock()  # loading the operators is a step of making them ready
 _ready = False
 _loaded: tuple[Path, Mapping[str, Any]] | None = None  # the module and its manifest
 
@@ -100,11 +100,13 @@ def load_operators() -> Path:
 
 
 def require_native() -> None:
-    """Load the compiled operators on the first call; afterwards cost one comparison.
+    """Load the compiled operators on the first call; afterwards cost two comparisons.
 
     Raises:
         NativeError: They cannot be used here; the text says found against needed and the command
             that mends it.
+        RandomnessError: This process was forked from one that had used them; its native calls
+            could wait forever. Start workers with spawn or forkserver.
 
     Example:
         >>> require_native()
@@ -113,6 +115,7 @@ def require_native() -> None:
     """
     if not _ready:
         _load()
+    require_unforked("native operator")
 
 
 # torch.compile runs the guard while it traces, instead of tracing into the loader. The public
@@ -135,12 +138,7 @@ def _load() -> None:
             )
         fake.register()
         _ready = True
-        # A child forked after this must not draw randomness: the samplers' threads are gone.
-        if importlib.util.find_spec("fhelium.rng") is not None:
-            rng = importlib.import_module("fhelium.rng")
-            mark = getattr(rng, "mark_native_threads_used", None)
-            if mark is not None:
-                mark()
+        mark_native_threads_used()  # a child forked after this must not draw randomness
 
 
 def native_status() -> NativeStatus:

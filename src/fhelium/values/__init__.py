@@ -1,5 +1,6 @@
 """Runtime values: tensors of residues together with the state that gives them a meaning."""
 
+from fhelium.values.agreement import require_agreement, require_same_context
 from fhelium.values.ciphertext import Ciphertext
 from fhelium.values.evaluation_keys import EvaluationKeys
 from fhelium.values.keys import PublicKey, key_state
@@ -12,6 +13,7 @@ from fhelium.values.state import (
     ModulusBasis,
     PolynomialDomain,
     ResidueRepresentation,
+    half_modulus,
 )
 from fhelium.values.switching_keys import (
     ConjugationKey,
@@ -42,9 +44,12 @@ __all__ = [
     "ValueType",
     "conjugation_element",
     "galois_element",
+    "half_modulus",
     "is_switching_key_layout",
     "key_state",
     "register_value",
+    "require_agreement",
+    "require_same_context",
     "require_same_device",
     "switching_key_storage",
     "value_type",

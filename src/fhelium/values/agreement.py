@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from fhelium.errors import ContextMismatchError, KeyMismatchError, StateError
-from fhelium.values.state import AXES, CkksState
+from fhelium.values.state import CkksState
 from fhelium.values.text import scale_text
 
-# These describe what is known of a value, not how it must be read, so they may differ.
-KNOWLEDGE: Final = ("noise_bound", "message_bound", "insecure")
 _RULES: Final = {
     "depth": (
         "Depths must agree",
@@ -34,49 +32,91 @@ _RULES: Final = {
 }
 
 
-def require_same_state(
-    operation: str,
-    left: CkksState,
-    right: CkksState,
-    *,
-    ignore: Sequence[str] = KNOWLEDGE,
-    names: tuple[str, str] = ("the first value", "the second value"),
-) -> None:
-    """Refuse two states that give the same residues different meanings.
+def require_same_context(operation: str, *states: CkksState, names: Sequence[str] = ()) -> None:
+    """Refuse states of different parameter sets or different secret keys.
 
     Args:
         operation: Name that an error text begins with.
-        left: One state.
-        right: The other.
-        ignore: Axes that may differ; bounds and the insecure mark unless told otherwise.
-        names: What the error text calls the two.
+        *states: At least one state; a key id of None belongs to any key.
+        names: What the error text calls them; "operand 0", "operand 1", ... by default.
 
     Raises:
         ContextMismatchError: Different parameters; make all values and keys from one config.
         KeyMismatchError: Different secret keys; encrypt both under one key.
-        StateError: Another axis differs; the text names both values and how to bring them together.
 
     Example:
         >>> from fhelium.config import CkksConfig
         >>> config = CkksConfig.create(depth=3, scale_bits=30, N=1024, allow_insecure=True)
         >>> state = CkksState.fresh(config)
-        >>> require_same_state("add", state, state.replace(noise_bound=0.5))
+        >>> require_same_context("add", state, state.replace(key_id="5f0c"))
+    """
+    owner = 0
+    for position, state in enumerate(states):
+        if state.config is not states[0].config and state.context_id != states[0].context_id:
+            found = (states[0].context_id, state.context_id)
+            raise ContextMismatchError(
+                operation,
+                f"context_id is {_between(found, names, 0, position)}",
+                "Values and keys mix only within one parameter set",
+                "Make all of them from one config",
+                context_ids=found,
+            )
+        if states[owner].key_id is None:
+            owner = position
+        elif state.key_id is not None and state.key_id != states[owner].key_id:
+            found = (states[owner].key_id, state.key_id)
+            raise KeyMismatchError(
+                operation,
+                f"key_id is {_between(found, names, owner, position)}",
+                "Values and keys mix only under one secret key",
+                "Encrypt both under one key, or switch one with engine.switch_key(value, key)",
+                key_ids=found,
+            )
+
+
+def require_agreement(
+    operation: str, states: Sequence[CkksState], *axes: str, names: Sequence[str] = ()
+) -> None:
+    """Refuse states whose known values of an axis differ; an unknown one agrees with any.
+
+    Args:
+        operation: Name that an error text begins with.
+        states: At least one state.
+        *axes: Names of the axes that must agree.
+        names: What the error text calls the states; "operand 0", "operand 1", ... by default.
+
+    Raises:
+        StateError: An axis differs; the text names both values and how to bring them together.
+
+    Example:
+        >>> from fhelium.config import CkksConfig
+        >>> config = CkksConfig.create(depth=3, scale_bits=30, N=1024, allow_insecure=True)
+        >>> state = CkksState.fresh(config)
         >>> try:
-        ...     require_same_state("add", state, state.replace(components=3))
+        ...     require_agreement("add", (state, state.replace(components=3)), "components")
         ... except StateError as error:
         ...     print(error.fact)
-        components is 2 for the first value and 3 for the second value
+        components is 2 for operand 0 and 3 for operand 1
     """
-    if left is right:
-        return
-    for axis in AXES:
-        if axis in ignore:
-            continue
-        if axis == "config":
-            if left.config is not right.config and left.context_id != right.context_id:
-                _refuse_context(operation, left.context_id, right.context_id, names)
-        elif getattr(left, axis) != getattr(right, axis):
-            _refuse_axis(operation, axis, (getattr(left, axis), getattr(right, axis)), names)
+    for axis in axes:
+        known = None
+        for position, state in enumerate(states):
+            value = getattr(state, axis)
+            if value is None:
+                continue
+            if known is None:
+                known = position
+            elif value != getattr(states[known], axis):
+                found = (getattr(states[known], axis), value)
+                rule, remedy = _RULES[axis]
+                raise StateError(
+                    operation,
+                    f"{axis} is {_between(_shown(axis, found), names, known, position)}",
+                    rule,
+                    remedy,
+                    axis=axis,
+                    found=found,
+                )
 
 
 def join_states(operation: str, states: Sequence[CkksState]) -> CkksState:
@@ -90,7 +130,7 @@ def join_states(operation: str, states: Sequence[CkksState]) -> CkksState:
         The common state with the largest bounds (unknown if any is) and insecure if any is.
 
     Raises:
-        StateError: Two states differ in more than bounds and mark, as `require_same_state` says.
+        StateError: Two states differ in more than bounds and mark.
 
     Example:
         >>> from fhelium.config import CkksConfig
@@ -100,9 +140,11 @@ def join_states(operation: str, states: Sequence[CkksState]) -> CkksState:
         0.5
     """
     first = states[0]
-    for position, state in enumerate(states[1:], start=1):
-        require_same_state(operation, first, state, names=("value 0", f"value {position}"))
+    names = [f"value {position}" for position in range(len(states))]
+    require_same_context(operation, *states, names=names)
+    require_agreement(operation, states, *_RULES, names=names)
     return first.replace(
+        key_id=next((state.key_id for state in states if state.key_id is not None), None),
         noise_bound=_largest([state.noise_bound for state in states]),
         message_bound=_largest([state.message_bound for state in states]),
         insecure=any(state.insecure for state in states),
@@ -114,37 +156,13 @@ def _largest(bounds: list[float | None]) -> float | None:
     return max(known) if len(known) == len(bounds) else None
 
 
-def _refuse_context(operation: str, left: str, right: str, names: tuple[str, str]) -> None:
-    raise ContextMismatchError(
-        operation,
-        f"context_id is {left} for {names[0]} and {right} for {names[1]}",
-        "Values and keys mix only within one parameter set",
-        "Make all of them from one config",
-        context_ids=(left, right),
-    )
+def _between(found: Sequence[object], names: Sequence[str], left: int, right: int) -> str:
+    labels = names or [f"operand {position}" for position in range(right + 1)]
+    return f"{found[0]} for {labels[left]} and {found[1]} for {labels[right]}"
 
 
-def _refuse_axis(
-    operation: str, axis: str, found: tuple[object, object], names: tuple[str, str]
-) -> None:
-    if axis == "key_id":
-        raise KeyMismatchError(
-            operation,
-            f"key_id is {found[0]} for {names[0]} and {found[1]} for {names[1]}",
-            "Values and keys mix only under one secret key",
-            "Encrypt both under one key, or switch one with engine.switch_key(value, key)",
-            key_ids=found,
-        )
-    shown = list(found)
-    if axis == "scale" and all(isinstance(scale, float) for scale in found):
-        # repr as well: two scales that print alike as powers of two are still different.
-        shown = [f"{scale_text(scale)} ({scale!r})" for scale in found]  # pyright: ignore[reportArgumentType]
-    rule, remedy = _RULES.get(axis, (f"{axis} must agree", "Use values that agree in it"))
-    raise StateError(
-        operation,
-        f"{axis} is {shown[0]} for {names[0]} and {shown[1]} for {names[1]}",
-        rule,
-        remedy,
-        axis=axis,
-        found=found,
-    )
+def _shown(axis: str, found: tuple[Any, Any]) -> tuple[object, object]:
+    if axis != "scale":
+        return found
+    # repr as well: two scales that print alike as powers of two are still different.
+    return f"{scale_text(found[0])} ({found[0]!r})", f"{scale_text(found[1])} ({found[1]!r})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final, Literal, Self, get_args
 
@@ -210,6 +211,44 @@ class CkksState:
         _check_sizes(self, operation)
         return self
 
+    def check_bounds(self, operation: str) -> Self:
+        """Return the state if the value it describes fits its modulus, as far as is known.
+
+        A coefficient is at most scale * max |slot|, and centred representatives end at half the
+        modulus: beyond it a value decrypts to garbage.
+
+        Args:
+            operation: Name that an error text begins with.
+
+        Raises:
+            BoundError: scale * (message_bound + noise_bound) reaches half the modulus.
+
+        Example:
+            >>> config = CkksConfig.create(depth=3, scale_bits=30, N=1024, allow_insecure=True)
+            >>> state = CkksState.fresh(config, depth=3, noise_bound=0.0, message_bound=1.0)
+            >>> state.check_bounds("multiply") is state
+            True
+        """
+        if self.noise_bound is None or self.message_bound is None or self.scale is None:
+            return self
+        if self.depth is None or self.modulus_basis is None:
+            return self
+        size = (self.message_bound + self.noise_bound) * self.scale
+        room = half_modulus(self.config, self.modulus_basis, self.depth)
+        if not size < room:
+            raise BoundError(
+                operation,
+                f"message_bound {self.message_bound:.4g} with noise_bound {self.noise_bound:.4g} "
+                f"at scale {scale_text(self.scale)} needs {scale_text(size)}, half the modulus at "
+                f"depth {self.depth} is {scale_text(room)}",
+                "A value beyond half the modulus decrypts to garbage",
+                "Rescale products, start shallower, declare a smaller message_bound when "
+                "encrypting, or choose parameters with a larger base prime",
+                noise_bound=self.noise_bound,
+                message_bound=self.message_bound,
+            )
+        return self
+
     def __copy__(self) -> Self:
         return self
 
@@ -229,6 +268,22 @@ class CkksState:
             bits_text(self.bits_left()),
         ]
         return f"CkksState({', '.join(parts)}{', insecure' if self.insecure else ''})"
+
+
+@lru_cache(maxsize=1024)
+def half_modulus(config: CkksConfig, basis: ModulusBasis, depth: int) -> float:
+    """Return half the modulus of a basis and depth; infinity beyond the float range.
+
+    Example:
+        >>> config = CkksConfig.create(depth=3, scale_bits=30, N=1024, allow_insecure=True)
+        >>> half_modulus(config, "Q", 3) == config.q_primes[3] / 2
+        True
+    """
+    modulus = math.prod(config.primes[i] for i in config.prime_ids(basis, depth))
+    try:
+        return modulus / 2
+    except OverflowError:
+        return math.inf
 
 
 AXES: Final = tuple(field.name for field in fields(CkksState))
@@ -317,18 +372,4 @@ def _check_sizes(state: CkksState, operation: str) -> None:
             "Use a smaller scale or a smaller depth",
             scale=state.scale,
         )
-    if state.noise_bound is None or state.message_bound is None:
-        return
-    # |coefficient| <= scale * max |slot|, and a centred representative ends at modulus / 2.
-    largest = state.scale * (state.message_bound + state.noise_bound)
-    if 2 * largest >= modulus:
-        raise BoundError(
-            operation,
-            f"message_bound {state.message_bound:.4g} with noise_bound {state.noise_bound:.4g} "
-            f"needs {scale_text(2 * largest)} and the modulus at depth {state.depth} is "
-            f"2^{math.log2(modulus):.1f}",
-            "scale * (message_bound + noise_bound) stays below half the modulus",
-            "Encrypt at a smaller scale, or declare a tighter message_bound",
-            noise_bound=state.noise_bound,
-            message_bound=state.message_bound,
-        )
+    state.check_bounds(operation)

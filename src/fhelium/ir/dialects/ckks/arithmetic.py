@@ -12,30 +12,30 @@ from fhelium.ir import noise
 from fhelium.ir.dialects.ckks.types import CiphertextType, RelinearizationKeyType
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
 from fhelium.ir.rules import (
-    checked,
     known_product,
     known_sum,
-    require_agreement,
     require_ciphertext,
+)
+from fhelium.values import (
+    CkksState,
+    PolynomialDomain,
+    require_agreement,
     require_same_context,
 )
-from fhelium.values import CkksState, PolynomialDomain
 
 
 def _transfer_sum(operation: str, lhs: CkksState, rhs: CkksState) -> CkksState:
     require_ciphertext(operation, lhs, rhs)
-    require_agreement(operation, (lhs, rhs), "depth", "scale", "polynomial_domain", "components")
-    return checked(
-        operation,
-        lhs.replace(
-            key_id=lhs.key_id or rhs.key_id,
-            depth=rhs.depth if lhs.depth is None else lhs.depth,
-            scale=rhs.scale if lhs.scale is None else lhs.scale,
-            noise_bound=known_sum(lhs.noise_bound, rhs.noise_bound),
-            message_bound=known_sum(lhs.message_bound, rhs.message_bound),
-            insecure=lhs.insecure or rhs.insecure,
-        ),
-    )
+    axes = ("depth", "scale", "polynomial_domain", "components")
+    require_agreement(operation, (lhs, rhs), *axes, names=("lhs", "rhs"))
+    return lhs.replace(
+        key_id=lhs.key_id or rhs.key_id,
+        depth=rhs.depth if lhs.depth is None else lhs.depth,
+        scale=rhs.scale if lhs.scale is None else lhs.scale,
+        noise_bound=known_sum(lhs.noise_bound, rhs.noise_bound),
+        message_bound=known_sum(lhs.message_bound, rhs.message_bound),
+        insecure=lhs.insecure or rhs.insecure,
+    ).check_bounds(operation)
 
 
 @irdl_op_definition
@@ -170,26 +170,23 @@ def _transfer_product(
     operation: str, lhs: CkksState, rhs: CkksState, output_domain: PolynomialDomain | None
 ) -> CkksState:
     require_ciphertext(operation, lhs, rhs, components=2)
-    require_agreement(operation, (lhs, rhs), "depth", "polynomial_domain")
+    require_agreement(operation, (lhs, rhs), "depth", "polynomial_domain", names=("lhs", "rhs"))
     # |xy - x'y'| <= |x| e_y + |y| e_x + e_x e_y
     noise_bound = known_sum(
         known_product(lhs.message_bound, rhs.noise_bound),
         known_product(rhs.message_bound, lhs.noise_bound),
         known_product(lhs.noise_bound, rhs.noise_bound),
     )
-    return checked(
-        operation,
-        lhs.replace(
-            key_id=lhs.key_id or rhs.key_id,
-            depth=rhs.depth if lhs.depth is None else lhs.depth,
-            scale=known_product(lhs.scale, rhs.scale),
-            components=3,
-            polynomial_domain=output_domain or lhs.polynomial_domain,
-            noise_bound=noise_bound,
-            message_bound=known_product(lhs.message_bound, rhs.message_bound),
-            insecure=lhs.insecure or rhs.insecure,
-        ),
-    )
+    return lhs.replace(
+        key_id=lhs.key_id or rhs.key_id,
+        depth=rhs.depth if lhs.depth is None else lhs.depth,
+        scale=known_product(lhs.scale, rhs.scale),
+        components=3,
+        polynomial_domain=output_domain or lhs.polynomial_domain,
+        noise_bound=noise_bound,
+        message_bound=known_product(lhs.message_bound, rhs.message_bound),
+        insecure=lhs.insecure or rhs.insecure,
+    ).check_bounds(operation)
 
 
 @irdl_op_definition
@@ -369,17 +366,14 @@ def transfer_key_switch(
     output_domain: PolynomialDomain | None,
 ) -> CkksState:
     """Give the state after one key switch: two components and its noise added."""
-    require_same_context(operation, ciphertext, key)
+    require_same_context(operation, ciphertext, key, names=("the ciphertext", "the key"))
     added = None
     if ciphertext.scale is not None and ciphertext.depth is not None:
         added = noise.key_switch(ciphertext.config, ciphertext.depth, ciphertext.scale)
-    return checked(
-        operation,
-        ciphertext.replace(
-            components=2,
-            key_id=key.key_id or ciphertext.key_id,
-            polynomial_domain=output_domain or ciphertext.polynomial_domain,
-            noise_bound=known_sum(ciphertext.noise_bound, added),
-            insecure=ciphertext.insecure or key.insecure,
-        ),
-    )
+    return ciphertext.replace(
+        components=2,
+        key_id=key.key_id or ciphertext.key_id,
+        polynomial_domain=output_domain or ciphertext.polynomial_domain,
+        noise_bound=known_sum(ciphertext.noise_bound, added),
+        insecure=ciphertext.insecure or key.insecure,
+    ).check_bounds(operation)

@@ -14,7 +14,6 @@ from fhelium.ir.dialects.ckks.plain import MultiplyScalarOp
 from fhelium.ir.dialects.ckks.types import CiphertextType
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
 from fhelium.ir.rules import (
-    checked,
     known_product,
     known_sum,
     require_ciphertext,
@@ -98,15 +97,12 @@ class RescaleOp(DeclaredOperation):
             if result == exact
             else known_product(ciphertext.message_bound, _CANONICAL_TOLERANCE)
         )
-        return checked(
-            operation,
-            ciphertext.replace(
-                depth=depth + 1,
-                scale=result,
-                polynomial_domain=domain,
-                noise_bound=known_sum(ciphertext.noise_bound, error, relabelled),
-            ),
-        )
+        return ciphertext.replace(
+            depth=depth + 1,
+            scale=result,
+            polynomial_domain=domain,
+            noise_bound=known_sum(ciphertext.noise_bound, error, relabelled),
+        ).check_bounds(operation)
 
     @staticmethod
     def reference(
@@ -187,7 +183,7 @@ class ModSwitchOp(DeclaredOperation):
         operation = cls.public_name()
         require_ciphertext(operation, ciphertext)
         _require_reachable(operation, ciphertext, depth)
-        return checked(operation, ciphertext.replace(depth=depth))
+        return ciphertext.replace(depth=depth).check_bounds(operation)
 
     @classmethod
     def call_facts(cls, ciphertext: CkksState, *, depth: int) -> dict[str, Any]:

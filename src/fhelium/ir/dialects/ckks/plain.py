@@ -13,15 +13,19 @@ from fhelium.errors import MessageValueError, StateError
 from fhelium.ir.dialects.ckks.types import CiphertextType, PlaintextType
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
 from fhelium.ir.rules import (
-    checked,
     known_product,
     known_sum,
     require,
-    require_agreement,
     require_ciphertext,
+)
+from fhelium.values import (
+    CkksState,
+    PolynomialDomain,
+    require_agreement,
     require_same_context,
 )
-from fhelium.values import CkksState, PolynomialDomain
+
+_NAMES = ("the ciphertext", "the plaintext")
 
 
 @irdl_op_definition
@@ -63,7 +67,7 @@ class AddPlaintextOp(DeclaredOperation):
     def transfer(cls, ciphertext: CkksState, plaintext: CkksState) -> CkksState:
         operation = cls.public_name()
         require_ciphertext(operation, ciphertext)
-        require_same_context(operation, ciphertext, plaintext)
+        require_same_context(operation, ciphertext, plaintext, names=_NAMES)
         require(
             operation,
             plaintext,
@@ -72,15 +76,13 @@ class AddPlaintextOp(DeclaredOperation):
             'Prepare it with engine.prepare_plaintext(..., for_="add")',
             "plaintext",
         )
-        require_agreement(operation, (ciphertext, plaintext), "depth", "scale", "polynomial_domain")
-        return checked(
-            operation,
-            ciphertext.replace(
-                noise_bound=known_sum(ciphertext.noise_bound, plaintext.noise_bound),
-                message_bound=known_sum(ciphertext.message_bound, plaintext.message_bound),
-                insecure=ciphertext.insecure or plaintext.insecure,
-            ),
-        )
+        axes = ("depth", "scale", "polynomial_domain")
+        require_agreement(operation, (ciphertext, plaintext), *axes, names=_NAMES)
+        return ciphertext.replace(
+            noise_bound=known_sum(ciphertext.noise_bound, plaintext.noise_bound),
+            message_bound=known_sum(ciphertext.message_bound, plaintext.message_bound),
+            insecure=ciphertext.insecure or plaintext.insecure,
+        ).check_bounds(operation)
 
     @staticmethod
     def reference(ciphertext: torch.Tensor, plaintext: torch.Tensor) -> torch.Tensor:
@@ -139,26 +141,23 @@ class MultiplyPlaintextOp(DeclaredOperation):
     ) -> CkksState:
         operation = cls.public_name()
         require_ciphertext(operation, ciphertext)
-        require_same_context(operation, ciphertext, plaintext)
+        require_same_context(operation, ciphertext, plaintext, names=_NAMES)
         remedy = 'Prepare it with engine.prepare_plaintext(..., for_="multiply")'
         require(operation, plaintext, "residue_representation", "montgomery", remedy, "plaintext")
         require(operation, plaintext, "polynomial_domain", "ntt", remedy, "plaintext")
-        require_agreement(operation, (ciphertext, plaintext), "depth")
+        require_agreement(operation, (ciphertext, plaintext), "depth", names=_NAMES)
         noise_bound = known_sum(
             known_product(ciphertext.message_bound, plaintext.noise_bound),
             known_product(plaintext.message_bound, ciphertext.noise_bound),
             known_product(ciphertext.noise_bound, plaintext.noise_bound),
         )
-        return checked(
-            operation,
-            ciphertext.replace(
-                scale=known_product(ciphertext.scale, plaintext.scale),
-                polynomial_domain=output_domain or ciphertext.polynomial_domain,
-                noise_bound=noise_bound,
-                message_bound=known_product(ciphertext.message_bound, plaintext.message_bound),
-                insecure=ciphertext.insecure or plaintext.insecure,
-            ),
-        )
+        return ciphertext.replace(
+            scale=known_product(ciphertext.scale, plaintext.scale),
+            polynomial_domain=output_domain or ciphertext.polynomial_domain,
+            noise_bound=noise_bound,
+            message_bound=known_product(ciphertext.message_bound, plaintext.message_bound),
+            insecure=ciphertext.insecure or plaintext.insecure,
+        ).check_bounds(operation)
 
     @staticmethod
     def reference(
@@ -232,13 +231,10 @@ class AddScalarOp(DeclaredOperation):
         require_ciphertext(operation, ciphertext)
         size = abs(_require_real(operation, value))
         error = None if ciphertext.scale is None else 0.5 / ciphertext.scale
-        return checked(
-            operation,
-            ciphertext.replace(
-                noise_bound=known_sum(ciphertext.noise_bound, error),
-                message_bound=known_sum(ciphertext.message_bound, size),
-            ),
-        )
+        return ciphertext.replace(
+            noise_bound=known_sum(ciphertext.noise_bound, error),
+            message_bound=known_sum(ciphertext.message_bound, size),
+        ).check_bounds(operation)
 
     @classmethod
     def call_facts(cls, ciphertext: CkksState, *, value: float) -> dict[str, Any]:
@@ -316,16 +312,13 @@ class MultiplyScalarOp(DeclaredOperation):
             )
         error = None if factor is None else (0.0 if factor == 1.0 else 0.5 / factor)
         total = known_sum(ciphertext.message_bound, ciphertext.noise_bound)
-        return checked(
-            operation,
-            ciphertext.replace(
-                scale=known_product(ciphertext.scale, factor),
-                noise_bound=known_sum(
-                    known_product(size, ciphertext.noise_bound), known_product(total, error)
-                ),
-                message_bound=known_product(size, ciphertext.message_bound),
+        return ciphertext.replace(
+            scale=known_product(ciphertext.scale, factor),
+            noise_bound=known_sum(
+                known_product(size, ciphertext.noise_bound), known_product(total, error)
             ),
-        )
+            message_bound=known_product(size, ciphertext.message_bound),
+        ).check_bounds(operation)
 
     @classmethod
     def call_facts(

@@ -10,8 +10,8 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from fhelium.ir.dialects.rns.exact import limb_wise
 from fhelium.ir.dialects.rns.types import ResiduesType, TableType
 from fhelium.ir.operation import DeclaredOperation, OperationFacts
-from fhelium.ir.rules import require, require_agreement
-from fhelium.values import CkksState
+from fhelium.ir.rules import require
+from fhelium.values import CkksState, require_agreement
 
 _LIMB_WISE = OperationFacts(limb_wise=True, in_place=True)
 
