@@ -16,7 +16,7 @@ PYTEST := $(PYTHON) -m pytest
 NATIVE_SOURCES := CMakeLists.txt pyproject.toml src/fhelium/version.py \
   $(wildcard cmake/* csrc/*/*)
 KERNEL_SOURCES := $(wildcard csrc/*/*.cpp csrc/*/*.h csrc/*/*.cu csrc/*/*.cuh)
-GENERATORS := $(wildcard tools/generate_*.py) tools/generate_reference.py
+GENERATORS := $(wildcard tools/generate_*.py)
 
 ifeq ($(PYTHON),.venv/bin/python)
 BUILD_TOOLS := .venv/.build-tools
