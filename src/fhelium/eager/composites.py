@@ -133,10 +133,10 @@ class CompositeMethods(EngineCore):
         """
         slots = self.config.num_slots
         count = slots if size is None else size
-        if count < 1 or count > slots or count & (count - 1):
+        if type(count) is not int or count < 1 or count > slots or count & (count - 1):
             raise StateError(
                 "sum_slots",
-                f"size is {size}, the number of slots is {slots}",
+                f"size is {size!r}, the number of slots is {slots}",
                 "A window is a power of two up to the number of slots",
                 "Pad the message to a power of two",
             )

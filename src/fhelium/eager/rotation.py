@@ -53,7 +53,9 @@ class RotationMethods(EngineCore):
             Cheon, Han, Kim, Kim, Song (EUROCRYPT 2018), "Bootstrapping for approximate homomorphic
             encryption", section 4.1.
         """
-        return self._apply(RotateOp, ciphertext, key, output_domain=output_domain, step=key.step)
+        return self._apply(
+            RotateOp, ciphertext, key, output_domain=output_domain, step=getattr(key, "step", None)
+        )
 
     def conjugate(
         self,

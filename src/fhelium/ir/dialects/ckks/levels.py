@@ -15,6 +15,7 @@ from fhelium.ir.dialects.ckks.plain import MultiplyScalarOp
 from fhelium.ir.dialects.ckks.types import CiphertextType
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
 from fhelium.ir.rules import (
+    chosen_domain,
     known_product,
     known_sum,
     require_ciphertext,
@@ -75,7 +76,7 @@ class RescaleOp(DeclaredOperation):
         require_ciphertext(operation, ciphertext)
         require_depth_left(operation, ciphertext)
         config, depth, scale = ciphertext.config, ciphertext.depth, ciphertext.scale
-        domain = output_domain or ciphertext.polynomial_domain
+        domain = chosen_domain(operation, output_domain, ciphertext.polynomial_domain)
         if depth is None or scale is None:
             return ciphertext.replace(
                 depth=None if depth is None else depth + 1,
