@@ -233,3 +233,17 @@ def test_results_are_ciphertexts() -> None:
         ((_, definition),) = operation.get_irdl_definition().results
         assert "CiphertextType" in str(definition.constr)
     assert Ciphertext.__name__ == ckks.CiphertextType.VALUE_CLASS
+
+
+@pytest.mark.parametrize("domain", ["coefficient", "ntt"])
+@pytest.mark.parametrize("depth", [0, 2])
+def test_hoisted_rotations_are_single_rotations_bit_for_bit(small, domain, depth) -> None:
+    clear = message(torch.Generator().manual_seed(9))
+    fresh = small.engine.encrypt_message(clear, small.public_key, output_domain=domain)
+    ciphertext = small.engine.mod_switch_to_depth(fresh, depth)
+    steps = (3, 0, -1, 1)
+    hoisted = small.engine.rotate_many_by_steps(ciphertext, steps)
+    for step, result in zip(steps, hoisted, strict=True):
+        single = small.engine.rotate_by_step(ciphertext, step)
+        assert torch.equal(result.data, single.data)
+        assert result.state == single.state

@@ -22,7 +22,14 @@ from fhelium.errors import (
 )
 from fhelium.ir.operation import DeclaredOperation, OperandKind
 from fhelium.rng import RandomSource
-from fhelium.values import Ciphertext, CkksState, EvaluationKeys, Plaintext, require_same_device
+from fhelium.values import (
+    Ciphertext,
+    CkksState,
+    EvaluationKeys,
+    Plaintext,
+    SecretKey,
+    require_same_device,
+)
 
 DEFAULT_PRESET = Preset.slots8192_scale40_depth7_int64
 
@@ -185,6 +192,16 @@ class EngineCore:
                 "Encrypt first with engine.encrypt_message",
             )
         self._require_context(operation, ciphertext.state)
+
+    def _require_secret_key(self, operation: str, secret_key: object) -> None:
+        if not isinstance(secret_key, SecretKey):
+            raise OperandTypeError(
+                operation,
+                f"secret_key is a {type(secret_key).__name__}, needed is a SecretKey",
+                "Only a secret key makes keys and opens ciphertexts",
+                "Pass the one that engine.create_secret_key() made",
+            )
+        self._require_context(operation, secret_key.state)
 
     def _canonical_step(self, operation: str, step: object) -> int:
         """Return a rotation step modulo the number of slots."""

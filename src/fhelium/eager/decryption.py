@@ -11,7 +11,7 @@ import torch
 from fhelium.backend.ckks.encryption import decode_slots, decrypt_residues
 from fhelium.eager.codec import CodecMethods
 from fhelium.eager.policy import DecryptPolicy
-from fhelium.errors import DecryptionError, DeviceMismatchError, OperandTypeError
+from fhelium.errors import DecryptionError, DeviceMismatchError
 from fhelium.ir import noise
 from fhelium.ir.rules import known_sum, require
 from fhelium.native.wrapper import random_ops, rns_ops
@@ -120,13 +120,7 @@ class DecryptionMethods(CodecMethods):
         policy: DecryptPolicy | None,
     ) -> Plaintext:
         self._require_ciphertext(operation, ciphertext)
-        if not isinstance(secret_key, SecretKey):
-            raise OperandTypeError(
-                operation,
-                f"secret_key is a {type(secret_key).__name__}, needed is a SecretKey",
-                "Only a secret key opens a ciphertext",
-                "Pass the key that made the public key",
-            )
+        self._require_secret_key(operation, secret_key)
         state = ciphertext.state
         names = ("the ciphertext", "the secret key")
         require_same_context(operation, state, secret_key.state, names=names)

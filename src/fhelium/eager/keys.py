@@ -15,7 +15,7 @@ from fhelium.backend.ckks.key_generation import (
     square_secret,
 )
 from fhelium.eager.core import EngineCore
-from fhelium.errors import OperandTypeError, StateError
+from fhelium.errors import StateError
 from fhelium.rng import Domain
 from fhelium.values import (
     CkksState,
@@ -85,7 +85,7 @@ class KeyMethods(EngineCore):
             Lyubashevsky, Peikert, Regev (EUROCRYPT 2010), "On ideal lattices and learning with
             errors over rings".
         """
-        self._require_secret("create_public_key", secret_key)
+        self._require_secret_key("create_public_key", secret_key)
         resources = self.dispatcher(secret_key.device).resources
         seed = self._random.root(Domain.PUBLIC_SEED)
         root = self._random.root(Domain.KEY_ERROR)
@@ -116,7 +116,7 @@ class KeyMethods(EngineCore):
         Source:
             Han, Ki (CT-RSA 2020), hybrid key switching.
         """
-        self._require_secret("create_relinearization_key", secret_key)
+        self._require_secret_key("create_relinearization_key", secret_key)
         resources = self.dispatcher(secret_key.device).resources
         source = square_secret(resources, secret_key.data)
         data, state, seed = self._switching_key(secret_key, source)
@@ -149,7 +149,7 @@ class KeyMethods(EngineCore):
             Cheon, Han, Kim, Kim, Song (EUROCRYPT 2018), section 4.1.
         """
         operation = "create_rotation_key"
-        self._require_secret(operation, secret_key)
+        self._require_secret_key(operation, secret_key)
         canonical = self._canonical_step(operation, step)
         if canonical == 0:
             raise StateError(
@@ -188,7 +188,7 @@ class KeyMethods(EngineCore):
         Source:
             Cheon, Han, Kim, Kim, Song (EUROCRYPT 2018), section 4.1.
         """
-        self._require_secret("create_conjugation_key", secret_key)
+        self._require_secret_key("create_conjugation_key", secret_key)
         source = permute_secret(secret_key.data, conjugation_element(self.config))
         data, state, seed = self._switching_key(secret_key, source)
         return _placed(ConjugationKey(data, state, public_seed=seed), device)
@@ -226,7 +226,7 @@ class KeyMethods(EngineCore):
         """
         operation = "create_switching_key"
         for secret_key in (old_secret_key, new_secret_key):
-            self._require_secret(operation, secret_key)
+            self._require_secret_key(operation, secret_key)
         require_same_device(operation, [old_secret_key, new_secret_key])
         data, state, seed = self._switching_key(new_secret_key, old_secret_key.data)
         state = state.replace(insecure=state.insecure or old_secret_key.insecure)
@@ -265,7 +265,7 @@ class KeyMethods(EngineCore):
             (1, 2, 4)
         """
         operation = "create_evaluation_keys"
-        self._require_secret(operation, secret_key)
+        self._require_secret_key(operation, secret_key)
         wanted = dict.fromkeys(self._canonical_step(operation, step) for step in steps)
         canonical = [step for step in wanted if step]
         total = 1 + len(canonical) + bool(conjugation)
@@ -297,16 +297,6 @@ class KeyMethods(EngineCore):
     ) -> CkksState:
         insecure = self.insecure or (like is not None and like.insecure)
         return key_state(self.config, key_id=key_id, components=components, insecure=insecure)
-
-    def _require_secret(self, operation: str, secret_key: object) -> None:
-        if not isinstance(secret_key, SecretKey):
-            raise OperandTypeError(
-                operation,
-                f"secret_key is a {type(secret_key).__name__}, needed is a SecretKey",
-                "Only a secret key makes and opens things",
-                "Pass engine.create_secret_key()",
-            )
-        self._require_context(operation, secret_key.state)
 
 
 def _device(device: torch.device | str | None) -> torch.device:
