@@ -304,6 +304,7 @@ class CodecMethods(EngineCore):
                 "Choose one of these depths",
             )
         actual = config.scale_at(depth) if scale is None else float(scale)
+        resources = self.dispatcher(device).resources  # before any tensor, as dispatcher() says
         slots = prepare_message(
             operation,
             message,
@@ -327,7 +328,6 @@ class CodecMethods(EngineCore):
             insecure=config.insecure,
         )
         state.check_bounds(operation)
-        resources = self.dispatcher(device).resources
         return Plaintext(encode_slots(resources, slots, actual, depth), state)
 
     def _encrypt(
