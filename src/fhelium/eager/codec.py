@@ -18,7 +18,7 @@ from fhelium.eager.messages import prepare_message
 from fhelium.errors import DepthExhaustedError, DeviceMismatchError, OperandTypeError, StateError
 from fhelium.ir import noise
 from fhelium.ir.dialects.ckks.plain import factor_scale
-from fhelium.ir.rules import known_sum, require
+from fhelium.ir.rules import chosen_domain, known_sum, require
 from fhelium.native.wrapper import ckks_ops, rns_ops
 from fhelium.rng import Domain
 from fhelium.values import (
@@ -339,6 +339,7 @@ class CodecMethods(EngineCore):
     ) -> Ciphertext:
         names = ("the plaintext", "the public key")
         require_same_context(operation, plaintext.state, public_key.state, names=names)
+        domain = chosen_domain(operation, output_domain, "coefficient")
         state = plaintext.state
         depth, scale = state.depth, state.scale
         assert depth is not None
@@ -354,11 +355,11 @@ class CodecMethods(EngineCore):
         )
         rns_params = resources.material(f"rns_parameters/Q/{depth}")
         ckks_ops.add_plaintext_(data, plaintext.data, rns_params)
-        if output_domain == "ntt":
+        if domain == "ntt":
             transform_on(resources, self._ntt_backend, "Q", depth).forward_(data)
         result = state.replace(
             components=2,
-            polynomial_domain=output_domain,
+            polynomial_domain=domain,
             key_id=public_key.key_id,
             noise_bound=known_sum(
                 state.noise_bound, noise.public_key_encryption(self.config, scale)
@@ -384,16 +385,6 @@ class CodecMethods(EngineCore):
                 "Make one with engine.create_public_key(secret_key)",
             )
         self._require_context(operation, public_key.state)
-
-    def _require_ciphertext(self, operation: str, ciphertext: object) -> None:
-        if not isinstance(ciphertext, Ciphertext):
-            raise OperandTypeError(
-                operation,
-                f"the operand is a {type(ciphertext).__name__}, needed is a Ciphertext",
-                "The operation works on encrypted values",
-                "Encrypt first with engine.encrypt_message",
-            )
-        self._require_context(operation, ciphertext.state)
 
 
 def _covering_power(slots: torch.Tensor) -> float:

@@ -26,10 +26,12 @@ from fhelium.values import (
     RelinearizationKey,
     RotationKey,
     SecretKey,
+    SwitchingKey,
     TensorResident,
     conjugation_element,
     galois_element,
     key_state,
+    require_same_device,
 )
 from fhelium.values.text import size_text
 
@@ -153,6 +155,13 @@ class KeyMethods(EngineCore):
         operation = "create_rotation_key"
         self._require_secret(operation, secret_key)
         canonical = self._canonical_step(operation, step)
+        if canonical == 0:
+            raise StateError(
+                operation,
+                f"step is {step}, which is 0 modulo {self.config.num_slots} slots",
+                "Step 0 needs no key",
+                "Leave it out",
+            )
         element = galois_element(canonical, self.config)
         data, state, seed = self._switching_key(
             secret_key, permute_secret(secret_key.data, element)
@@ -187,6 +196,46 @@ class KeyMethods(EngineCore):
         source = permute_secret(secret_key.data, conjugation_element(self.config))
         data, state, seed = self._switching_key(secret_key, source)
         return _placed(ConjugationKey(data, state, public_seed=seed), device)
+
+    def create_switching_key(
+        self,
+        old_secret_key: SecretKey,
+        new_secret_key: SecretKey,
+        *,
+        device: torch.device | str | None = None,
+    ) -> SwitchingKey:
+        """Make the key that brings ciphertexts under one secret key to another.
+
+        Whoever holds it together with the new secret key can read everything under the old one.
+
+        Args:
+            old_secret_key: The key ciphertexts are under.
+            new_secret_key: The key results will be under.
+            device: Where the result lives; the new secret key's device when omitted.
+
+        Returns:
+            SwitchingKey, data [digit, 2, limb + K, N] on QP.
+
+        Raises:
+            ContextMismatchError: A secret key belongs to other parameters.
+            DeviceMismatchError: The secret keys live on different devices.
+
+        Example:
+            >>> other = engine.create_secret_key()
+            >>> engine.create_switching_key(secret_key, other).key_id == other.key_id
+            True
+
+        Source:
+            Han, Ki (CT-RSA 2020), hybrid key switching.
+        """
+        operation = "create_switching_key"
+        for secret_key in (old_secret_key, new_secret_key):
+            self._require_secret(operation, secret_key)
+        require_same_device(operation, [old_secret_key, new_secret_key])
+        data, state, seed = self._switching_key(new_secret_key, old_secret_key.data)
+        state = state.replace(insecure=state.insecure or old_secret_key.insecure)
+        key = SwitchingKey(data, state, public_seed=seed, source_key_id=old_secret_key.key_id)
+        return _placed(key, device)
 
     def create_evaluation_keys(
         self,
@@ -228,9 +277,8 @@ class KeyMethods(EngineCore):
         """
         operation = "create_evaluation_keys"
         self._require_secret(operation, secret_key)
-        slots = self.config.num_slots
-        wanted = [step for step in steps if not isinstance(step, int) or step % slots]
-        canonical = list(dict.fromkeys(self._canonical_step(operation, s) for s in wanted))
+        wanted = dict.fromkeys(self._canonical_step(operation, step) for step in steps)
+        canonical = [step for step in wanted if step]
         total = 1 + len(canonical) + bool(conjugation)
         self._require_room(operation, total, secret_key.device, device)
         keys = EvaluationKeys()
@@ -274,24 +322,6 @@ class KeyMethods(EngineCore):
     ) -> CkksState:
         insecure = self.insecure or (like is not None and like.insecure)
         return key_state(self.config, key_id=key_id, components=components, insecure=insecure)
-
-    def _canonical_step(self, operation: str, step: int) -> int:
-        if isinstance(step, bool) or not isinstance(step, int):
-            raise StateError(
-                operation,
-                f"step is a {type(step).__name__}, needed is an int",
-                "A rotation moves by whole slots",
-                "Pass an int",
-            )
-        canonical = step % self.config.num_slots
-        if canonical == 0:
-            raise StateError(
-                operation,
-                f"step is {step}, which is 0 modulo {self.config.num_slots} slots",
-                "Step 0 needs no key",
-                "Leave it out",
-            )
-        return canonical
 
     def _require_secret(self, operation: str, secret_key: object) -> None:
         if not isinstance(secret_key, SecretKey):

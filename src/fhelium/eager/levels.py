@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from fhelium.eager.core import EngineCore
-from fhelium.ir.dialects.ckks import AlignOp, ModSwitchOp, RescaleOp
+from fhelium.ir.dialects.ckks import AlignOp, ModSwitchOp, ReinterpretScaleOp, RescaleOp
 from fhelium.values import Ciphertext, PolynomialDomain
 
 
@@ -116,3 +116,34 @@ class LevelMethods(EngineCore):
             reduced approximation error", section 3.2 (scales that meet exactly).
         """
         return self._apply(AlignOp, ciphertext, depth=depth)
+
+    def reinterpret_at_scale(self, ciphertext: Ciphertext, scale: float) -> Ciphertext:
+        """Read the same residues at another scale: every slot is multiplied by old / new.
+
+        Nothing is computed: a factor is taken out of a scale, or put into it, for free and exactly.
+
+        Shapes:
+            [component, *batch, limb, N] -> the same shape.
+
+        State:
+            The scale becomes ``scale``; bounds are multiplied by old / new.
+
+        Cost:
+            A copy.
+
+        Args:
+            ciphertext: The encrypted vector.
+            scale: The new scale, 1 or more.
+
+        Raises:
+            StateError: The scale is no finite number of at least 1.
+
+        Example:
+            >>> doubled = engine.reinterpret_at_scale(x, x.scale / 2)
+            >>> doubled.message_bound
+            2.0
+
+        Source:
+            Cheon, Kim, Kim, Song (ASIACRYPT 2017): the scale is part of the encoding alone.
+        """
+        return self._apply(ReinterpretScaleOp, ciphertext, scale=scale)

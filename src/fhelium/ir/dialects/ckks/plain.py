@@ -13,6 +13,7 @@ from fhelium.errors import MessageValueError, StateError
 from fhelium.ir.dialects.ckks.types import CiphertextType, PlaintextType
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
 from fhelium.ir.rules import (
+    chosen_domain,
     known_product,
     known_sum,
     require,
@@ -153,7 +154,7 @@ class MultiplyPlaintextOp(DeclaredOperation):
         )
         return ciphertext.replace(
             scale=known_product(ciphertext.scale, plaintext.scale),
-            polynomial_domain=output_domain or ciphertext.polynomial_domain,
+            polynomial_domain=chosen_domain(operation, output_domain, ciphertext.polynomial_domain),
             noise_bound=noise_bound,
             message_bound=known_product(ciphertext.message_bound, plaintext.message_bound),
             insecure=ciphertext.insecure or plaintext.insecure,
