@@ -132,6 +132,10 @@ class NativeError(FHEliumError, RuntimeError):
     """The compiled operators cannot be used in this environment."""
 
 
+class InsufficientMemoryError(FHEliumError, MemoryError):
+    """What was asked for would not fit into the memory that is available."""
+
+
 class ImplementationError(FHEliumError, LookupError):
     """No implementation, or more than one, matches an operation."""
 

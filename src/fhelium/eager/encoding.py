@@ -194,6 +194,7 @@ class EncodingMethods(EngineCore):
                 "Choose one of these depths",
             )
         actual = config.scale_at(depth) if scale is None else float(scale)
+        resources = self.dispatcher(device).resources  # before any tensor, as dispatcher() says
         slots = prepare_message(
             operation,
             message,
@@ -217,7 +218,6 @@ class EncodingMethods(EngineCore):
             insecure=config.insecure,
         )
         state.check_bounds(operation)
-        resources = self.dispatcher(device).resources
         return Plaintext(encode_slots(resources, slots, actual, depth), state)
 
     def _require_encoded(self, operation: str, plaintext: Plaintext) -> None:
