@@ -32,6 +32,7 @@ GROUPS = {
     "EngineCore": "Keys that operations find",
     "CodecMethods": "Encoding and encryption",
     "DecryptionMethods": "Decryption",
+    "ReleaseMethods": "Release of results",
     "ArithmeticMethods": "Sums and products",
     "RotationMethods": "Rotation with a key",
     "CompositeMethods": "Rotation by step, and sums of slots",
