@@ -120,6 +120,10 @@ class DecryptionError(FHEliumError, ArithmeticError):
     """A decrypted polynomial cannot be the message it claims to be."""
 
 
+class ReleaseError(FHEliumError, ValueError):
+    """A result may not be released: its circuit's queries are used up, or too few bits stay."""
+
+
 class SecretExposureError(FHEliumError, TypeError):
     """An action would copy secret key material somewhere it must not go."""
 
