@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from fhelium.config import CkksConfig
-from fhelium.errors import StateError
 from fhelium.rng import STREAM_VERSION
-from fhelium.serialization.strict_json import canonical_text, shown
+from fhelium.serialization.strict_json import canonical_text
 from fhelium.values import (
     Ciphertext,
     CkksState,
@@ -156,15 +155,17 @@ def schema_version(type_name: str) -> int:
     return registered_type(type_name).schema_version if own is None else own
 
 
+def stored_classes() -> set[type]:
+    """Return the value and key classes that files hold; a subclass may carry more than they do."""
+    return {registered_type(name).value_class for name in TYPES if name not in _OWN_SCHEMAS}
+
+
 def describe_value(value: Stored, seal: Seal | None = None) -> Manifest:
     """Return the manifest of a value.
 
     Args:
         value: A value, key, non-empty key set or config.
         seal: For a secret key under a passphrase.
-
-    Raises:
-        FHEliumError: The value has a name or a state that files do not hold.
 
     Example:
         >>> describe_value(public_key).keys[0].type_name
@@ -184,17 +185,7 @@ def describe_value(value: Stored, seal: Seal | None = None) -> Manifest:
 
 def _entry_of(value: TensorResident) -> KeyEntry:
     registered = value_type_of(value)
-    names = registered.value_class.detail_names
-    details = {name: getattr(value, name) for name in names}
-    for name in (value.key_id, details.get("source_key_id")):
-        if name is not None and not KEY_ID.fullmatch(name):
-            raise StateError(
-                "save_value",
-                f"the key id is {shown(name)}",
-                "A key id in a file is 1 to 128 letters, digits, dots, hyphens and underscores",
-                "Use the id that engine.create_secret_key gave",
-                key_id=name,
-            )
+    details = {name: getattr(value, name) for name in registered.value_class.detail_names}
     return KeyEntry(registered.type_name, details, value.insecure)
 
 

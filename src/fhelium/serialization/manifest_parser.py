@@ -23,7 +23,7 @@ from fhelium.serialization.manifest import (
     Seal,
     schema_version,
 )
-from fhelium.serialization.strict_json import canonical_text, parse_object, refuse, shown
+from fhelium.serialization.strict_json import brief, canonical_text, parse_object, refuse, shown
 from fhelium.values import CkksState, key_state
 from fhelium.values import value_type as registered_type
 
@@ -165,7 +165,7 @@ def _config(found: object, context_id: object, known: CkksConfig | None) -> Ckks
         else:
             config = CkksConfig(**mapping)
     except FHEliumError as error:
-        refuse(f"holds parameters that cannot be ({error})", "Parameters obey CkksConfig's rules")
+        refuse(f"holds parameters that cannot be: {brief(error.fact)}", error.rule)
     if context_id != config.context_id:
         refuse(
             f"says context_id {shown(context_id)} over parameters whose context_id is "
@@ -182,7 +182,7 @@ def _state(found: dict[str, Any], config: CkksConfig, insecure: bool, name: str)
         state = CkksState(config=config, key_id=key_id, insecure=insecure, **axes)
         state.check("state")
     except FHEliumError as error:
-        refuse(f"holds a state that cannot be ({error})", "A state is legal in all its axes")
+        refuse(f"holds a state that cannot be: {brief(error.fact)}", error.rule)
     if name in SLOT_TYPES:
         unknown = sorted(a for a in set(AXES) - _OPTIONAL_AXES if axes[a] is None)
         counts = (2, 3) if name == "Ciphertext" else (1,)

@@ -83,7 +83,17 @@ def shown(value: object, limit: int = 60) -> str:
         >>> shown("a\\x1b[31m"), shown("x" * 70)[-14:]
         ("'a\\\\x1b[31m'", 'xxxxxxxxxxx...')
     """
-    text = ascii(value)
+    return brief(ascii(value), limit)
+
+
+def brief(text: str, limit: int = 400) -> str:
+    """Return a text in ASCII, cut where it is long.
+
+    Example:
+        >>> brief("\u202eabc"), brief("abcdefgh", limit=6)
+        ('\\u202eabc', 'abc...')
+    """
+    text = text.encode("ascii", "backslashreplace").decode()
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Final
 
@@ -12,6 +12,7 @@ import torch
 from fhelium.config import CkksConfig
 from fhelium.errors import (
     FHEliumError,
+    FileFormatError,
     OperandTypeError,
     PassphraseError,
     SecretExposureError,
@@ -23,9 +24,19 @@ from fhelium.serialization.container import (
     TensorEntry,
     digest_place,
     header_bytes,
+    header_length,
     new_digest,
+    parse_header,
 )
-from fhelium.serialization.manifest import TYPES, Seal, Stored, describe_value
+from fhelium.serialization.manifest import (
+    TYPES,
+    Manifest,
+    Seal,
+    Stored,
+    describe_value,
+    stored_classes,
+)
+from fhelium.serialization.manifest_parser import parse_manifest
 from fhelium.serialization.passphrase import new_seal, seal
 from fhelium.serialization.storage import (
     PathLike,
@@ -35,8 +46,8 @@ from fhelium.serialization.storage import (
     write_all,
     write_atomically,
 )
-from fhelium.serialization.tensors import byte_views, stored_tensors
-from fhelium.values import EvaluationKeys, SecretKey, TensorResident, value_type_of
+from fhelium.serialization.tensors import byte_views, check_entries, stored_tensors
+from fhelium.values import EvaluationKeys, SecretKey, TensorResident
 
 _OPERATION: Final = "save_value"
 
@@ -106,12 +117,11 @@ def save_value(
             "Leave passphrase out",
         )
     how = new_seal() if passphrase is not None else None
-    manifest = describe_value(value, how).text()
+    manifest = describe_value(value, how)
     tensors = stored_tensors(value)
     if passphrase is not None and how is not None:
-        tensors = [_sealed(tensors[0][1], passphrase, manifest, how)]
-    header = header_bytes(manifest, [entry for entry, _ in tensors])
-    _require_short(header)
+        tensors = [_sealed(tensors[0][1], passphrase, manifest.text(), how)]
+    header = _checked_header(manifest, [entry for entry, _ in tensors])
     if not secret:
         _require_no_secret(name)
     with write_atomically(name, _OPERATION, replace=not secret) as fd:
@@ -127,7 +137,7 @@ def _require_stored(value: object) -> None:
                 _OPERATION, "value is an empty key set", "A stored set holds keys", "Add keys first"
             )
         return
-    if isinstance(value, TensorResident) and value_type_of(value).type_name in TYPES:
+    if isinstance(value, TensorResident) and type(value) in stored_classes():
         value.state.check(_OPERATION)
         return
     raise OperandTypeError(
@@ -138,14 +148,23 @@ def _require_stored(value: object) -> None:
     )
 
 
-def _require_short(header: bytes) -> None:
-    if len(header) - LENGTH_BYTES > HEADER_LIMIT:
+def _checked_header(manifest: Manifest, entries: Sequence[TensorEntry]) -> bytes:
+    """Return the header, or refuse what a reader would refuse later."""
+    text = manifest.text()
+    try:
+        raw = header_bytes(text, entries, "1" * 64)
+        size = len(raw) + sum(entry.nbytes for entry in entries)
+        header_length(raw[:LENGTH_BYTES], size)
+        parsed = parse_manifest(text, manifest.config)
+        check_entries(parsed, parse_header(raw, size).entries)
+    except FileFormatError as error:
         raise StateError(
             _OPERATION,
-            f"the header has {len(header)} bytes",
-            f"A header has at most {HEADER_LIMIT}, so that readers can bound what they parse",
-            "Save the keys of the set in several files",
-        )
+            f"a file of it {error.fact}",
+            error.rule,
+            "Save what fits: fewer keys or batch axes, and ids as the engine gives them",
+        ) from None
+    return header_bytes(text, entries)
 
 
 def _require_no_secret(path: str) -> None:
