@@ -281,6 +281,17 @@ def test_bounds_refuse_before_garbage(small):
         small.engine.add(value, value)
 
 
+def test_large_messages_have_honest_bounds(small, default):
+    """Beyond 2^28 the rounding of float64 outweighs encryption noise, and the bound must know."""
+    for keyed in (small, default):
+        for bits in (10, 20, 30, 40, 60):
+            message = torch.linspace(-1, 1, keyed.config.num_slots, dtype=torch.float64) * 2.0**bits
+            value = keyed.encrypt(message, message_bound=2.0**bits)
+            error = largest_error(keyed.decrypt(value), message)
+            assert error < value.noise_bound, bits
+            assert value.noise_bound < 2.0 ** (bits - 40) + 2.0**-17
+
+
 def test_errors_do_not_rely_on_assertions():
     """Under python -O the same misuse raises the same errors, and results are the same."""
     program = """

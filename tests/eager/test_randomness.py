@@ -230,6 +230,52 @@ FORK = """
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no fork")
+def test_a_child_forked_after_use_is_refused_at_once():
+    """Everything that computes or draws, in rings large enough to use threads: never a hang."""
+    program = (
+        FORK
+        + """
+    e = Engine("slots4096_scale40_depth2_int64")
+    sk = e.create_secret_key()
+    pk = e.create_public_key(sk)
+    e.add_keys(e.create_evaluation_keys(sk, steps=(1,)))
+    messages = torch.zeros(16, 4096, dtype=torch.complex128)
+    x = e.encrypt_message(messages, pk, output_domain="ntt")
+    plain = e.encode(0.5)
+    term = e.prepare_plaintext(0.5, x)
+    calls = {
+        "create_secret_key": e.create_secret_key,
+        "create_public_key": lambda: e.create_public_key(sk),
+        "create_rotation_key": lambda: e.create_rotation_key(2, sk),
+        "encode": lambda: e.encode(messages),
+        "decode": lambda: e.decode(plain),
+        "encrypt": lambda: e.encrypt(plain, pk),
+        "encrypt_message": lambda: e.encrypt_message(messages, pk),
+        "prepare_plaintext": lambda: e.prepare_plaintext(messages, x),
+        "decrypt_message": lambda: e.decrypt_message(x, sk),
+        "decrypt_message private": lambda: e.decrypt_message(x, sk, policy=DecryptPolicy.private()),
+        "add": lambda: e.add(x, x),
+        "multiply": lambda: e.multiply(x, x),
+        "multiply_plaintext": lambda: e.multiply_plaintext(x, term),
+        "add_scalar": lambda: e.add_scalar(x, 0.5),
+        "rotate": lambda: e.rotate_by_step(x, 1),
+        "rescale": lambda: e.rescale_to_next_depth(e.square(x)),
+        "a new engine": lambda: Engine("slots4096_scale40_depth2_int64").create_secret_key(),
+    }
+    for name, call in calls.items():
+        start = time.monotonic()
+        print(name, in_child(call), "quickly" if time.monotonic() - start < 10 else "slowly")
+    print("parent", bool((e.decrypt_message(x, sk).abs() < 1e-5).all()))
+    """
+    )
+    lines = run_python(program).splitlines()
+    assert lines[-1] == "parent True"
+    assert len(lines) == 18
+    for line in lines[:-1]:
+        assert line.endswith(" refused quickly"), line
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform has no fork")
 def test_a_child_forked_before_use_works_and_differs():
     program = (
         FORK
@@ -306,6 +352,23 @@ def test_the_answer_covers_the_exact_value(fresh):
     first, second = covered - exact, guarded(fresh, other) - fresh.decrypt(other)
     correlation = (first @ second.conj()).abs() / (first.norm() * second.norm())
     assert correlation < 6 / math.sqrt(len(first))
+
+
+def test_covering_noises_of_one_polynomial_do_not_cancel(fresh):
+    """Noise of two widths over one polynomial must not be one draw stretched: the difference of the
+    answers would give the draw, and so the exact value."""
+    value = fresh.encrypt(0.5)
+    exact = fresh.decrypt(value)
+    widths, errors = [], []
+    for factor in (20.0, 40.0):
+        bound = value.noise_bound * factor
+        noisy = Ciphertext(value.data, value.state.replace(noise_bound=bound))
+        errors.append(guarded(fresh, noisy) - exact)
+        widths.append(factor)
+    guess = (errors[1] * widths[0] - errors[0] * widths[1]) / (widths[1] - widths[0])
+    assert guess.abs().square().mean() > errors[0].abs().square().mean()
+    correlation = (errors[0] @ errors[1].conj()).abs() / (errors[0].norm() * errors[1].norm())
+    assert correlation < 6 / math.sqrt(len(exact))
 
 
 def test_guarding_costs_about_a_bit_at_most(default):
