@@ -1,4 +1,4 @@
-"""The command line: ``python -m fhelium demo`` and ``python -m fhelium info``."""
+"""The command line: ``python -m fhelium`` with ``demo``, ``info`` and ``inspect``."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ def main() -> None:
 
     from fhelium.cli.demo import demo
     from fhelium.cli.info import info
+    from fhelium.cli.inspect import inspect
 
     group = click.Group(
         name="fhelium",
         help="Compute on encrypted vectors with CKKS, on PyTorch.",
-        commands=[demo, info],
+        commands=[demo, info, inspect],
     )
     group = click.version_option(__version__, prog_name="fhelium")(group)
     try:
