@@ -159,9 +159,7 @@ class DecryptionMethods(CodecMethods):
         keys = [derive(root, Domain.DECRYPTION_NOISE, digest) for digest in digests]
         return self._cover(exact, sigma, keys)
 
-    def _open(
-        self, operation: str, ciphertext: Ciphertext, secret_key: SecretKey
-    ) -> Plaintext:
+    def _open(self, operation: str, ciphertext: Ciphertext, secret_key: SecretKey) -> Plaintext:
         """Check key and ciphertext, and return the exact decryption."""
         self._require_ciphertext(operation, ciphertext)
         if not isinstance(secret_key, SecretKey):

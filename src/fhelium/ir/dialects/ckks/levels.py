@@ -93,9 +93,7 @@ class RescaleOp(DeclaredOperation):
         error = noise.rounding(config, ciphertext.components or 3, result)
         # Reading a value at a scale that is off by a factor 1 + d moves it by d of its size.
         off = abs(result / exact - 1) + noise.SCALE_ROUNDING
-        relabelled = known_product(
-            known_sum(ciphertext.message_bound, ciphertext.noise_bound), off
-        )
+        relabelled = known_product(known_sum(ciphertext.message_bound, ciphertext.noise_bound), off)
         return ciphertext.replace(
             depth=depth + 1,
             scale=result,
