@@ -284,9 +284,12 @@ def test_doubling_to_the_edge(tiny) -> None:
     engine = tiny.engine
     one = torch.ones(engine.config.num_slots, dtype=torch.float64)  # coefficient 0 is on the bound
     value, clear = tiny.encrypt(one, depth=3), one
+    while 2 * (value.message_bound + value.noise_bound) * value.scale < half_modulus(
+        engine.config, "Q", 3
+    ):
+        value, clear = engine.add(value, value), clear * 2
     with pytest.raises(BoundError) as caught:
-        for _ in range(40):
-            value, clear = engine.add(value, value), clear * 2
+        engine.add(value, value)
     assert caught.value.operation == "add"
     assert "half the modulus at depth 3" in caught.value.fact
     assert 2.0**8 <= value.message_bound <= 2.0**10
@@ -339,10 +342,13 @@ def test_powers_to_the_edge(tiny) -> None:
     engine = tiny.engine
     clear = torch.full((engine.config.num_slots,), 2.0, dtype=torch.float64)
     value = tiny.encrypt(clear, message_bound=2.0)
-    with pytest.raises(BoundError):
-        for _ in range(8):
+    refused = False
+    while not refused:
+        try:
             value, clear = engine.relinearize(engine.square(value)), clear**2
-            assert tiny.error(value, clear) <= value.noise_bound
+        except BoundError:
+            refused = True
+        assert tiny.error(value, clear) <= value.noise_bound
     assert value.scale >= 2.0**60
 
 
