@@ -42,6 +42,12 @@ def test_the_page_of_files_runs():
     assert float(re.fullmatch(r"tensor\((.+), dtype=torch.float64\)", error)[1]) < 2**-19
 
 
+def test_the_bounds_page_runs():
+    bound, held = run_python(blocks("docs/bounds.md")).splitlines()
+    assert bound == "2.0"
+    assert re.fullmatch(r"tensor\(True\) 2[12]\.\d+", held)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_links_lead_to_files(page):
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)

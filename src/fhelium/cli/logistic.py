@@ -146,8 +146,11 @@ class Evaluator:
         weights = np.tile(block, engine.config.num_slots // BLOCK)
         factor = engine.prepare_plaintext(weights, like=samples, for_="multiply")
         products = engine.rescale_to_next_depth(engine.multiply_plaintext(samples, factor))
-        sums = engine.sum_slots(products, size=BLOCK)
-        return engine.add_scalar(sums, model.bias / model.interval)
+        bias = model.bias / model.interval
+        t = engine.add_scalar(engine.sum_slots(products, size=BLOCK), bias)
+        # Tracked is 32 times the largest weight. No feature is above 1, so the sum of the weights'
+        # sizes is a bound as well, and a tighter one.
+        return engine.assume_message_bound(t, float(np.abs(block).sum()) + abs(bias))
 
     def sigmoid(self, t: Ciphertext) -> Ciphertext:
         """Compute p(t) = 1/2 + slope t + (cubic t) t^2; two depths more."""
