@@ -30,7 +30,8 @@ INTERNAL = {"dispatcher"}
 GROUPS = {
     "KeyMethods": "Keys",
     "EngineCore": "Keys that operations find",
-    "CodecMethods": "Encoding and encryption",
+    "EncodingMethods": "Encoding",
+    "EncryptionMethods": "Encryption",
     "DecryptionMethods": "Decryption",
     "ArithmeticMethods": "Sums and products",
     "RotationMethods": "Rotation with a key",

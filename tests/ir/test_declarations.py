@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from xdsl.context import Context
+from xdsl.dialects import test as mlir
 from xdsl.dialects.builtin import (
     ArrayAttr,
     Builtin,
@@ -19,7 +20,6 @@ from xdsl.dialects.builtin import (
     f64,
     i64,
 )
-from xdsl.dialects.test import Test, TestOp
 from xdsl.irdl import VarOperandDef, VarResultDef
 from xdsl.parser import Parser
 
@@ -210,7 +210,7 @@ def test_text_parses_back(operation: type[DeclaredOperation]) -> None:
     operands, sources = [], []
     for (_, operand), kind in zip(definition.operands, _types(definition.operands), strict=True):
         count = 2 if isinstance(operand, VarOperandDef) else 1
-        source = TestOp(result_types=[kind()] * count)
+        source = mlir.TestOp(result_types=[kind()] * count)
         sources.append(source)
         operands.append(source.results if count == 2 else source.results[0])
     ((_, result),) = definition.results
@@ -221,7 +221,7 @@ def test_text_parses_back(operation: type[DeclaredOperation]) -> None:
     module = ModuleOp([*sources, made])
     module.verify()
     context = Context()
-    for dialect in (*DIALECTS, Builtin, Test):
+    for dialect in (*DIALECTS, Builtin, mlir.Test):
         context.load_dialect(dialect)
     parsed = Parser(context, str(module)).parse_module()
     parsed.verify()

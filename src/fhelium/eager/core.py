@@ -215,6 +215,11 @@ class EngineCore:
         return index(step) % self.config.num_slots
 
 
+def device_of(device: torch.device | str | None) -> torch.device:
+    """Return the device an argument names; the CPU where it names none."""
+    return torch.device("cpu" if device is None else device)
+
+
 _state_of = attrgetter("state")
 
 _SUGGESTIONS = {

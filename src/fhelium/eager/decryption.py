@@ -9,7 +9,7 @@ import weakref
 import torch
 
 from fhelium.backend.ckks.encryption import decode_slots, decrypt_residues
-from fhelium.eager.codec import CodecMethods
+from fhelium.eager.encryption import EncryptionMethods
 from fhelium.eager.policy import DecryptPolicy
 from fhelium.errors import DecryptionError, DeviceMismatchError
 from fhelium.ir import noise
@@ -22,7 +22,7 @@ from fhelium.values import Ciphertext, Plaintext, SecretKey, require_same_contex
 _LEAST_SIGMA = 3.19 * math.sqrt(128)
 
 
-class DecryptionMethods(CodecMethods):
+class DecryptionMethods(EncryptionMethods):
     """Open ciphertexts. By default noise of the tracked size covers the exact result."""
 
     def decrypt(

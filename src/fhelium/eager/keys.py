@@ -14,7 +14,7 @@ from fhelium.backend.ckks.key_generation import (
     sample_secret,
     square_secret,
 )
-from fhelium.eager.core import EngineCore
+from fhelium.eager.core import EngineCore, device_of
 from fhelium.errors import StateError
 from fhelium.rng import Domain
 from fhelium.values import (
@@ -57,7 +57,7 @@ class KeyMethods(EngineCore):
             Bossuat et al. (IACR CiC 2025), "Security guidelines for implementing homomorphic
             encryption": ternary secrets.
         """
-        resources = self.dispatcher(_device(device)).resources
+        resources = self.dispatcher(device_of(device)).resources
         data = sample_secret(resources, self._ntt_backend, self._random.root(Domain.SECRET_KEY))
         key_id = self._random.root(Domain.KEY_ID)[:16].hex()
         return SecretKey(data, self._key_state(key_id, components=1))
@@ -297,10 +297,6 @@ class KeyMethods(EngineCore):
     ) -> CkksState:
         insecure = self.insecure or (like is not None and like.insecure)
         return key_state(self.config, key_id=key_id, components=components, insecure=insecure)
-
-
-def _device(device: torch.device | str | None) -> torch.device:
-    return torch.device("cpu" if device is None else device)
 
 
 _Key = TypeVar("_Key", bound=TensorResident)
