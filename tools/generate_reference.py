@@ -33,6 +33,7 @@ GROUPS = {
     "EncodingMethods": "Encoding",
     "EncryptionMethods": "Encryption",
     "DecryptionMethods": "Decryption",
+    "ReleaseMethods": "Release of results",
     "ArithmeticMethods": "Sums and products",
     "RotationMethods": "Rotation with a key",
     "CompositeMethods": "Rotation by step, and sums of slots",

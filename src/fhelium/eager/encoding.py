@@ -194,6 +194,7 @@ class EncodingMethods(EngineCore):
                 "Choose one of these depths",
             )
         actual = config.scale_at(depth) if scale is None else float(scale)
+        resources = self.dispatcher(device).resources  # before any tensor, as dispatcher() says
         slots = prepare_message(
             operation,
             message,
@@ -212,12 +213,11 @@ class EncodingMethods(EngineCore):
             modulus_basis="Q",
             residue_representation="standard",
             components=1,
-            noise_bound=noise.encoding(config, actual),
+            noise_bound=noise.encoding(config, actual, bound),
             message_bound=bound,
             insecure=config.insecure,
         )
         state.check_bounds(operation)
-        resources = self.dispatcher(device).resources
         return Plaintext(encode_slots(resources, slots, actual, depth), state)
 
     def _require_encoded(self, operation: str, plaintext: Plaintext) -> None:
@@ -231,4 +231,8 @@ class EncodingMethods(EngineCore):
 
 def _covering_power(slots: torch.Tensor) -> float:
     largest = float(torch.view_as_complex(slots.contiguous()).abs().max()) if slots.numel() else 0.0
-    return 2.0 ** math.ceil(math.log2(largest)) if largest > 0 else 0.0
+    if largest == 0:
+        return 0.0
+    # Exactly: log2 of a number just above a large power of two is rounded down to that power.
+    fraction, exponent = math.frexp(largest)
+    return math.ldexp(1.0, exponent - 1 if fraction == 0.5 else exponent)
