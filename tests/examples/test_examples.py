@@ -25,14 +25,16 @@ def run_example(path: Path) -> str:
 
 
 def test_there_are_examples():
-    assert list(BY_NAME)[:6] == [
+    assert {
         "00_hello",
         "01_logistic_regression",
         "02_keys",
         "03_levels_and_scales",
         "04_rotations",
         "05_plaintexts_and_sums",
-    ]
+        "08_client_server",
+        "09_files",
+    } <= set(BY_NAME)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -93,3 +95,17 @@ def test_plaintexts_classify_every_wine_as_the_clear_model():
     assert "identical predictions: 178 of 178" in shown
     assert 0 < float(re.search(r"largest score error: +(\S+)", shown)[1]) < 1e-5
     assert 0 < float(re.search(r"mean score .* error (\S+)", shown)[1]) < 1e-5
+
+
+def test_client_and_server_agree_with_the_clear_model():
+    shown = run_example(BY_NAME["08_client_server"])
+    assert "200 predictions, correlation with the truth 0.73" in shown
+    assert 0 < float(re.search(r"in the clear: (\S+)", shown)[1]) < 1e-2
+
+
+def test_files_computes_with_what_it_loaded_and_refuses_the_rest():
+    shown = run_example(BY_NAME["09_files"])
+    assert 0 < float(re.search(r"loaded, error (\S+)", shown)[1]) < 1e-6
+    assert "permissions 600" in shown
+    assert "secret key sealed: True" in shown
+    assert len(re.findall(r"^refused: ", shown, re.M)) == 3
