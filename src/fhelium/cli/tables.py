@@ -83,7 +83,8 @@ def read_labels(path: Path, operation: str) -> dict[str, np.ndarray]:
     table = read_samples(path, len(names), operation)
     wrong = np.argwhere((table != 0) & (table != 1))
     if len(wrong):
-        _refuse_entry(path, operation, *(int(i) + 1 for i in wrong[0]), "is neither 0 nor 1")
+        row, column = (int(i) + 1 for i in wrong[0])
+        _refuse_entry(path, operation, row, column, "is neither 0 nor 1")
     return {name: table[:, i].astype(bool) for i, name in enumerate(names)}
 
 
