@@ -289,6 +289,15 @@ def test_names_that_say_no_rows_are_refused(tmp_path, name):
         folders.value_files(tmp_path, "run", 256)
 
 
+def test_files_that_share_a_row_are_refused(tmp_path):
+    for name in ("rows-00001-00256.fhelium", "rows-00257-00300.fhelium"):
+        (tmp_path / name).write_bytes(b"")
+    assert [rows.count for rows, _ in folders.value_files(tmp_path, "run", 256)] == [256, 44]
+    (tmp_path / "rows-00256-00256.fhelium").write_bytes(b"")
+    with pytest.raises(FileFormatError, match="both name row 256"):
+        folders.value_files(tmp_path, "run", 256)
+
+
 @pytest.mark.parametrize(
     ("content", "error", "text"),
     [
@@ -328,7 +337,9 @@ def test_arrays_that_are_no_real_numbers_are_refused(tmp_path, array):
 @pytest.mark.parametrize(
     "text",
     ["", "[]", "{}", '{"weights": []}', '{"weights": [1, NaN], "bias": 0}', '{"weights": [1]}',
-     '{"weights": 3, "bias": 0, "interval": 1, "slope": 1, "cubic": 1}', "[" * 100_000],
+     '{"weights": 3, "bias": 0, "interval": 1, "slope": 1, "cubic": 1}', "[" * 100_000,
+     '{"weights": [1], "bias": 0, "interval": 0, "slope": 1, "cubic": 1}',
+     '{"weights": [1], "bias": 1' + "0" * 400 + ', "interval": 1, "slope": 1, "cubic": 1}'],
 )  # fmt: skip
 def test_broken_models_are_refused(tmp_path, text):
     (tmp_path / "model.json").write_text(text)

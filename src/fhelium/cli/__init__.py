@@ -30,7 +30,7 @@ def main() -> None:
     group = click.version_option(__version__, prog_name="fhelium")(group)
     try:
         group()
-    except FHEliumError as error:
+    except (FHEliumError, OSError) as error:  # OSError: a full disk, for example
         sys.exit(f"fhelium: {error}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Self, TypeVar
 
@@ -104,7 +105,7 @@ def value_files(folder: Path, operation: str, limit: int) -> list[tuple[Rows, Pa
 
     Raises:
         FileAccessError: There is none.
-        FileFormatError: A name does not say which rows the file holds.
+        FileFormatError: A name does not say which rows the file holds, or two say the same row.
     """
     paths = folder.glob("*.fhelium")
     found = sorted((Rows.of(path, operation, limit), path) for path in paths)
@@ -115,6 +116,14 @@ def value_files(folder: Path, operation: str, limit: int) -> list[tuple[Rows, Pa
             f"They are files such as {Rows(1, limit).file_name!a}",
             "Pass the folder that the other side sent",
         )
+    for (before, one), (after, other) in pairwise(found):
+        if after.first <= before.last:
+            raise FileFormatError(
+                operation,
+                f"{one.name!a} and {other.name!a} both name row {after.first}",
+                "A folder holds the rows of one table",
+                "Keep the files of one encryption in a folder of their own",
+            )
     return found
 
 

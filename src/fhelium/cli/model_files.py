@@ -30,6 +30,8 @@ def load_model(path: Path, operation: str) -> Model:
     names = ("bias", "interval", "slope", "cubic")
     if len(numbers["weights"]) > BLOCK or not all(name in numbers for name in names):
         _refuse_numbers(path, operation, f"needed are at most {BLOCK} weights, and {names}")
+    if not numbers["interval"] > 0:
+        _refuse_numbers(path, operation, "the interval is above 0")
     return Model(numbers["weights"], *(float(numbers[name]) for name in names))
 
 
@@ -69,7 +71,7 @@ def _numbers(path: Path, operation: str, vectors: tuple[str, ...]) -> dict[str, 
         fact = f"{str(path)!a}: {os.strerror(error.errno or 0)}"
         rule, remedy = "It came with the keys", "Use the folder as keygen made it"
         raise FileAccessError(operation, fact, rule, remedy, errno=error.errno) from error
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         _refuse_numbers(path, operation, f"needed are lists of finite numbers for {vectors}")
     return numbers
 
