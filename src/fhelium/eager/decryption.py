@@ -181,7 +181,7 @@ class DecryptionMethods(CodecMethods):
             secret_key.count_query(digest)
             key = key_tensor(derive(root, Domain.DECRYPTION_NOISE, digest))
             drawn = random_ops.sample_rounded_gaussian(key, sigma, 1, self.config.N)[0]
-            drawn = rns_ops.reduce_integers(drawn.to(residues.device), rns_params)
+            drawn = rns_ops.reduce_integers(drawn.to(residues.device), rns_params, residues.dtype)
             rns_ops.add_standard_(polynomial, drawn, rns_params)
 
 

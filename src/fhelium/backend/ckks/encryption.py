@@ -36,7 +36,7 @@ def encode_slots(
     """
     coefficients = ckks_ops.slots_to_coefficients(slots, resources.material("embedding"))
     rns_params = resources.material(f"rns_parameters/Q/{depth}")
-    return rns_ops.round_to_residues(coefficients, scale, rns_params)
+    return rns_ops.round_to_residues(coefficients, scale, rns_params, resources.config.dtype)
 
 
 def decode_slots(
@@ -74,20 +74,21 @@ def encrypt_zero_with_public_key(
     Returns:
         [2, *batch, limb, N] on Q, coefficient domain.
     """
-    degree, count = resources.config.N, math.prod(batch_shape)
+    degree, dtype, count = resources.config.N, resources.config.dtype, math.prod(batch_shape)
     mask_key = key_tensor(derive(root, Domain.ENCRYPTION_MASK))
     error_key = key_tensor(derive(root, Domain.ENCRYPTION_ERROR))
     on_qp = transform_on(resources, backend, "QP", depth)
     params = on_qp.rns_params
     mask = random_ops.sample_ternary(mask_key, 0, count, degree)
-    mask = on_qp.forward_(rns_ops.reduce_integers(mask, params))
+    mask = on_qp.forward_(rns_ops.reduce_integers(mask, params, dtype))
     masked = rns_ops.multiply_montgomery(
         mask.expand(2, *mask.shape), public_key[:, None, depth:], params
     )
     on_qp.inverse_(masked)
     for component in range(2):
         error = random_ops.sample_gaussian(error_key, component, count, degree)
-        rns_ops.add_standard_(masked[component], rns_ops.reduce_integers(error, params), params)
+        error = rns_ops.reduce_integers(error, params, dtype)
+        rns_ops.add_standard_(masked[component], error, params)
     tables = {name: resources.material(symbol) for name, symbol in mod_down_symbols(depth).items()}
     result = mod_down(masked, tables)
     return result.reshape(2, *batch_shape, *result.shape[-2:])
