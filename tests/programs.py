@@ -1,4 +1,4 @@
-"""Run a piece of Python in a process of its own."""
+"""Run a piece of Python, or the command line, in a process of its own."""
 
 import os
 import subprocess
@@ -19,3 +19,15 @@ def run_python(program: str, environment: Mapping[str, str] | None = None) -> st
     )
     assert result.returncode == 0, result.stderr
     return result.stdout.strip()
+
+
+def run_module(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run ``python -m fhelium`` as a user does; its output is no terminal."""
+    return subprocess.run(
+        [sys.executable, "-m", "fhelium", *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )

@@ -20,8 +20,9 @@ class Sample:
 
     Args:
         operation: The declared operation.
-        operands: Kinds of the operands: "ciphertext", "product" (three components),
-            "plaintext+" or "plaintext*" (prepared for a sum or a product), or a key kind.
+        operands: Kinds of the operands: "ciphertext", "ciphertexts" (a list), "product" (three
+            components), "plaintext+" or "plaintext*" (prepared for a sum or a product),
+            "plaintexts*" (a list), or a key kind.
         attributes: What the Engine method is called with besides the operands.
         domains: Domains of the ciphertexts that the operation accepts.
     """
@@ -44,11 +45,17 @@ SAMPLES = (
     Sample(ckks.AddScalarOp, ("ciphertext",), {"value": -0.375}),
     Sample(ckks.MultiplyScalarOp, ("ciphertext",), {"value": 0.7}),
     Sample(ckks.MultiplyScalarOp, ("ciphertext",), {"value": -3, "scale": 1.0}),
+    Sample(ckks.AddManyOp, ("ciphertexts",)),
+    Sample(ckks.SumPlaintextProductsOp, ("ciphertexts", "plaintexts*")),
     Sample(ckks.RotateOp, ("ciphertext", "rotation")),
     Sample(ckks.ConjugateOp, ("ciphertext", "conjugation")),
+    Sample(ckks.RotateManyOp, ("ciphertext",), {"steps": (3, 0, -1)}),
+    Sample(ckks.SwitchKeyOp, ("ciphertext", "switching")),
     Sample(ckks.RescaleOp, ("product",)),
     Sample(ckks.ModSwitchOp, ("ciphertext",), {"depth": 2}),
     Sample(ckks.AlignOp, ("ciphertext",), {"depth": 2}),
+    Sample(ckks.ReinterpretScaleOp, ("ciphertext",), {"scale": 2.0**29}),
+    Sample(ckks.AssumeMessageBoundOp, ("ciphertext",), {"bound": 0.995}),
     Sample(ckks.CoefficientToNttOp, ("ciphertext",), domains=("coefficient",)),
     Sample(ckks.NttToCoefficientOp, ("ciphertext",), domains=("ntt",)),
 )

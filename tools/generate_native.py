@@ -47,6 +47,7 @@ SHAPE_RULES = {
         "from_montgomery": "like(input)",
         "reduce_integers": "limbs_of_integers(integers, rns_params, dtype)",
         "round_to_residues": "limbs_of_integers(values, rns_params, dtype)",
+        "count_out_of_range": "one_per_limb(rns_params)",
         "mod_up": "raised_digits(input, digit_bounds, rns_params)",
         "mod_down": "with_limbs_of(input, special_inverse)",
         "residues_to_real": "reals_of_limbs(input)",

@@ -173,6 +173,7 @@ SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
         parameters(dtype),
         dtype,
     ),
+    "fhelium_rns_ops::count_out_of_range": one,
     "fhelium_rns_ops::mod_up": raising,
     "fhelium_rns_ops::mod_down": lowering,
     "fhelium_rns_ops::residues_to_real": one,

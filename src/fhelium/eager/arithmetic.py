@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fhelium.eager.core import EngineCore
 from fhelium.ir.dialects.ckks import (
+    AddManyOp,
     AddOp,
     AddPlaintextOp,
     AddScalarOp,
@@ -51,6 +54,17 @@ class ArithmeticMethods(EngineCore):
         """
         return self._apply(AddOp, lhs, rhs)
 
+    def add_(self, lhs: Ciphertext, rhs: Ciphertext) -> Ciphertext:
+        """Write ``add`` over ``lhs`` and return it.
+
+        The state changes with the residues; an error leaves both as they were.
+
+        Raises:
+            StateError: ``lhs`` shares its storage with another value, or the result has a larger
+                batch; clone it first, or use ``add``. Also what ``add`` refuses.
+        """
+        return self._apply_in_place(AddOp, lhs, rhs)
+
     def subtract(self, lhs: Ciphertext, rhs: Ciphertext) -> Ciphertext:
         """Subtract two ciphertexts slot by slot: c_j = a_j - b_j (mod q_i) in every component.
 
@@ -77,6 +91,17 @@ class ArithmeticMethods(EngineCore):
         """
         return self._apply(SubtractOp, lhs, rhs)
 
+    def subtract_(self, lhs: Ciphertext, rhs: Ciphertext) -> Ciphertext:
+        """Write ``subtract`` over ``lhs`` and return it.
+
+        The state changes with the residues; an error leaves both as they were.
+
+        Raises:
+            StateError: ``lhs`` shares its storage with another value, or the result has a larger
+                batch; clone it first, or use ``subtract``. Also what ``subtract`` refuses.
+        """
+        return self._apply_in_place(SubtractOp, lhs, rhs)
+
     def negate(self, ciphertext: Ciphertext) -> Ciphertext:
         """Negate a ciphertext: c_j = -a_j (mod q_i) in every component and limb.
 
@@ -101,6 +126,17 @@ class ArithmeticMethods(EngineCore):
             Cheon, Kim, Kim, Song (ASIACRYPT 2017).
         """
         return self._apply(NegateOp, ciphertext)
+
+    def negate_(self, ciphertext: Ciphertext) -> Ciphertext:
+        """Write ``negate`` over ``ciphertext`` and return it.
+
+        The state changes with the residues; an error leaves both as they were.
+
+        Raises:
+            StateError: ``ciphertext`` shares its storage with another value, or the result has a
+                larger batch; clone it first, or use ``negate``. Also what ``negate`` refuses.
+        """
+        return self._apply_in_place(NegateOp, ciphertext)
 
     def multiply(
         self, lhs: Ciphertext, rhs: Ciphertext, *, output_domain: PolynomialDomain | None = None
@@ -209,7 +245,7 @@ class ArithmeticMethods(EngineCore):
             Han, Ki (CT-RSA 2020), "Better bootstrapping for approximate homomorphic encryption",
             section 3 (hybrid key switching).
         """
-        key = self.keys.relinearization() if key is None else key
+        key = self._key_source.relinearization() if key is None else key
         return self._apply(RelinearizeOp, ciphertext, key, output_domain=output_domain)
 
     def add_plaintext(self, ciphertext: Ciphertext, plaintext: Plaintext) -> Ciphertext:
@@ -239,6 +275,18 @@ class ArithmeticMethods(EngineCore):
             Cheon, Kim, Kim, Song (ASIACRYPT 2017).
         """
         return self._apply(AddPlaintextOp, ciphertext, plaintext)
+
+    def add_plaintext_(self, ciphertext: Ciphertext, plaintext: Plaintext) -> Ciphertext:
+        """Write ``add_plaintext`` over ``ciphertext`` and return it.
+
+        The state changes with the residues; an error leaves both as they were.
+
+        Raises:
+            StateError: ``ciphertext`` shares its storage with another value, or the result has a
+                larger batch; clone it first, or use ``add_plaintext``. Also what ``add_plaintext``
+                refuses.
+        """
+        return self._apply_in_place(AddPlaintextOp, ciphertext, plaintext)
 
     def multiply_plaintext(
         self,
@@ -346,3 +394,31 @@ class ArithmeticMethods(EngineCore):
             Cheon, Kim, Kim, Song (ASIACRYPT 2017), multiplication by a constant.
         """
         return self._apply(MultiplyScalarOp, ciphertext, value=value, scale=scale)
+
+    def add_many(self, ciphertexts: Sequence[Ciphertext]) -> Ciphertext:
+        """Add several ciphertexts slot by slot: c_j = sum_i a_ij (mod q) in every component.
+
+        Shapes:
+            A list of [component, *batch, limb, N], broadcast over batch axes -> the same shape.
+
+        State:
+            Depth, scale, polynomial domain and components must agree and stay; bounds add.
+
+        Cost:
+            No NTT, no key switch; one allocation instead of one a sum.
+
+        Args:
+            ciphertexts: At least one ciphertext.
+
+        Raises:
+            StateError: Two states differ; the text names both and the way to align them.
+            BoundError: The sum may not fit the modulus any more.
+
+        Example:
+            >>> engine.add_many([x, y, x]).depth
+            0
+
+        Source:
+            Cheon, Kim, Kim, Song (ASIACRYPT 2017), Add.
+        """
+        return self._apply(AddManyOp, ciphertexts)

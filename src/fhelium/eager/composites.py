@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
 from fhelium.eager.core import EngineCore
 from fhelium.errors import StateError
-from fhelium.ir.dialects.ckks import AddOp, RotateOp
-from fhelium.values import Ciphertext
+from fhelium.ir.dialects.ckks import AddOp, RotateManyOp, RotateOp, SumPlaintextProductsOp
+from fhelium.ir.operation import DeclaredOperation
+from fhelium.values import Ciphertext, Plaintext, PolynomialDomain
+
+_Method = TypeVar("_Method", bound=Callable[..., object])
+
+
+def documented_by(operation: type[DeclaredOperation]) -> Callable[[_Method], _Method]:
+    """Give a method written by hand the text of the operation it runs."""
+
+    def document(method: _Method) -> _Method:
+        method.__doc__ = operation.__doc__
+        return method
+
+    return document
 
 
 class CompositeMethods(EngineCore):
-    """Rotations by step and slot sums."""
+    """Rotations by step, slot sums, and sums over lists."""
 
     def rotate_by_step(self, ciphertext: Ciphertext, step: int) -> Ciphertext:
         """Rotate the slots by a step with the matching key of ``engine.keys``.
@@ -43,17 +59,42 @@ class CompositeMethods(EngineCore):
         Source:
             Cheon, Han, Kim, Kim, Song (EUROCRYPT 2018), section 4.1.
         """
-        if isinstance(step, bool) or not isinstance(step, int):
-            raise StateError(
-                "rotate_by_step",
-                f"step is a {type(step).__name__}, needed is an int",
-                "A rotation moves by whole slots",
-                "Pass an int",
-            )
-        if step % self.config.num_slots == 0:
+        wanted = self._canonical_step("rotate_by_step", step)
+        self._require_ciphertext("rotate_by_step", ciphertext)
+        if wanted == 0:
             return ciphertext.clone()
-        key = self.keys.rotation(step)
+        key = self._key_source.rotation(wanted)
         return self._apply(RotateOp, ciphertext, key, step=key.step)
+
+    @documented_by(RotateManyOp)
+    def rotate_many_by_steps(
+        self,
+        ciphertext: Ciphertext,
+        steps: Sequence[int],
+        *,
+        output_domain: PolynomialDomain | None = None,
+    ) -> list[Ciphertext]:
+        self._require_ciphertext("rotate_many_by_steps", ciphertext)
+        wanted = [self._canonical_step("rotate_many_by_steps", step) for step in steps]
+        moving = [step for step in wanted if step]
+        results: Iterator[Ciphertext] = iter(())
+        if moving:
+            keys = [self._key_source.rotation(step) for step in moving]
+            found = self._apply_many(
+                RotateManyOp, ciphertext, keys, steps=tuple(moving), output_domain=output_domain
+            )
+            results = iter(found)
+        return [next(results) if step else ciphertext.clone() for step in wanted]
+
+    @documented_by(SumPlaintextProductsOp)
+    def sum_plaintext_products(
+        self,
+        ciphertexts: Sequence[Ciphertext],
+        plaintexts: Sequence[Plaintext] | Sequence[Sequence[Plaintext]],
+    ) -> Ciphertext | list[Ciphertext]:
+        if plaintexts and all(isinstance(group, list | tuple) for group in plaintexts):
+            return [self._apply(SumPlaintextProductsOp, ciphertexts, group) for group in plaintexts]
+        return self._apply(SumPlaintextProductsOp, ciphertexts, plaintexts)
 
     def sum_slots(self, ciphertext: Ciphertext, size: int | None = None) -> Ciphertext:
         """Add up windows of slots: result slot i is the sum of slots i .. i + size - 1.
@@ -92,10 +133,10 @@ class CompositeMethods(EngineCore):
         """
         slots = self.config.num_slots
         count = slots if size is None else size
-        if count < 1 or count > slots or count & (count - 1):
+        if type(count) is not int or count < 1 or count > slots or count & (count - 1):
             raise StateError(
                 "sum_slots",
-                f"size is {size}, the number of slots is {slots}",
+                f"size is {size!r}, the number of slots is {slots}",
                 "A window is a power of two up to the number of slots",
                 "Pad the message to a power of two",
             )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from operator import attrgetter, index
+from typing import Any, SupportsIndex
 
 import torch
 
@@ -12,14 +15,23 @@ from fhelium.backend import OperationBackend
 from fhelium.backend.ntt import require_ntt_backend
 from fhelium.config import CkksConfig, Preset
 from fhelium.eager.dispatcher import DeviceDispatcher
+from fhelium.eager.recorder import KeyRecord, Recording, unread_results
 from fhelium.errors import (
     ContextMismatchError,
     OperandTypeError,
     StateError,
 )
-from fhelium.ir.operation import DeclaredOperation
+from fhelium.ir.operation import DeclaredOperation, OperandKind
+from fhelium.native import require_native
 from fhelium.rng import RandomSource
-from fhelium.values import Ciphertext, CkksState, EvaluationKeys, Plaintext, require_same_device
+from fhelium.values import (
+    Ciphertext,
+    CkksState,
+    EvaluationKeys,
+    Plaintext,
+    SecretKey,
+    require_same_device,
+)
 
 DEFAULT_PRESET = Preset.slots8192_scale40_depth7_int64
 
@@ -37,6 +49,7 @@ class EngineCore:
         source = DEFAULT_PRESET if config_or_preset is None else config_or_preset
         self.config = CkksConfig.parse(source)
         self.keys = EvaluationKeys()
+        self._recording = Recording()
         self._random = RandomSource(rng_seed)
         self._ntt_backend = require_ntt_backend(ntt_backend)
         self._backend = OperationBackend()
@@ -51,6 +64,8 @@ class EngineCore:
     def add_keys(self, *keys: Any) -> None:
         """Store evaluation keys where operations look when a key argument is omitted.
 
+        All of them are stored or, where one is refused, none. Other threads may compute meanwhile.
+
         Args:
             *keys: Relinearization, rotation and conjugation keys, or whole EvaluationKeys.
 
@@ -63,11 +78,43 @@ class EngineCore:
             >>> 2 in engine.keys.steps
             True
         """
-        for key in keys:
-            self.keys.add(*(key if isinstance(key, EvaluationKeys) else (key,)))
+        sets = (key if isinstance(key, EvaluationKeys) else (key,) for key in keys)
+        self.keys.add(*itertools.chain.from_iterable(sets))
+
+    @contextmanager
+    def record_keys(self) -> Iterator[KeyRecord]:
+        """List the evaluation keys that a computation needs, before any of them exists.
+
+        Inside the block this thread's calls check and track states as always but compute nothing:
+        results live on torch's meta device. Operations find stand-ins for missing keys and note
+        them in the record.
+
+        Returns:
+            A context manager that gives a KeyRecord with ``steps``, ``needs_relinearization`` and
+            ``needs_conjugation``.
+
+        Example:
+            >>> with engine.record_keys() as needed:
+            ...     _ = engine.rotate_by_step(engine.relinearize(engine.square(x)), 5)
+            >>> needed.steps, needed.needs_relinearization, needed.needs_conjugation
+            ((5,), True, False)
+        """
+        with self._recording.start(self.config) as record:
+            yield record
+
+    @property
+    def _key_source(self) -> EvaluationKeys | KeyRecord:
+        """Return where an operation looks for a key it was not given."""
+        record = self._recording.record
+        return self.keys if record is None else record
 
     def dispatcher(self, device: torch.device) -> DeviceDispatcher:
-        """Return the dispatcher of a device, made on first use."""
+        """Return the dispatcher of a device, made on first use.
+
+        Every operation asks for it before it touches a tensor, so here a forked child learns that
+        it must not compute: torch's own loops would wait for threads that stayed in the parent.
+        """
+        require_native()
         found = self._dispatchers.get(device)
         if found is None:
             with self._lock:
@@ -81,18 +128,58 @@ class EngineCore:
         self, operation: type[DeclaredOperation], *operands: Any, **attributes: Any
     ) -> Ciphertext:
         """Check states, run the implementation, and wrap its tensor with the result state."""
-        _require_types(operation, operands)
-        states = [operand.state for operand in operands]
-        self._require_context(operation.public_name(), states[0])
+        return self._apply_many(operation, *operands, **attributes)[0]
+
+    def _apply_many(
+        self, operation: type[DeclaredOperation], *operands: Any, **attributes: Any
+    ) -> list[Ciphertext]:
+        """Do as ``_apply`` does for an operation with a list of results."""
+        values, state, facts = self._checked(operation, operands, attributes)
+        tensors = _broadcast(operation, values)
+        if self._recording.record is not None:
+            return unread_results(values, state, operation.result_count(*operands))
+        call = self.dispatcher(values[0].device).prepared(operation, len(values), facts)
+        return [Ciphertext(tensor, state) for tensor in call(tensors)]
+
+    def _apply_in_place(
+        self, operation: type[DeclaredOperation], *operands: Any, **attributes: Any
+    ) -> Ciphertext:
+        """Check states, write the result over the first operand, and give it the result state."""
+        values, state, facts = self._checked(operation, operands, attributes)
+        target: Ciphertext = values[0]
+        tensors = _broadcast(operation, values)
+        if self._recording.record is not None:
+            return unread_results(values, state, 1)[0]
+        _require_writable(operation, target, tensors[0])
+        call = self.dispatcher(target.device).prepared(operation, len(values), facts)
+        call((target.data, *tensors[1:]), in_place=True)
+        target._restate(state)
+        return target
+
+    def _checked(
+        self,
+        operation: type[DeclaredOperation],
+        operands: tuple[Any, ...],
+        attributes: dict[str, Any],
+    ) -> tuple[list[Any], CkksState, dict[str, Any]]:
+        """Return the operands in one list, the result's state, and the facts of the call."""
+        values = _flattened(operation, operands)
+        self._require_context(operation.public_name(), values[0].state)
+        record, state_of = self._recording.record, _state_of
+        if record is not None:
+            record.note(values)
+            state_of = record.state_of
+        elif len(values) > 1:
+            require_same_device(operation.public_name(), values)
+        states = [
+            [state_of(value) for value in operand]
+            if isinstance(operand, list | tuple)
+            else state_of(operand)
+            for operand in operands
+        ]
         state = operation.transfer(*states, **attributes)
         facts = operation.call_facts(*states, **attributes)
-        device = operands[0].device
-        tensors = tuple(operand.data for operand in operands)
-        if len(operands) > 1:
-            require_same_device(operation.public_name(), list(operands))
-            tensors = _broadcast(operation, operands)
-        call = self.dispatcher(device).prepared(operation, len(operands), facts)
-        return Ciphertext(call(tensors), state)
+        return values, state, facts
 
     def _require_context(self, operation: str, state: CkksState) -> None:
         if state.config is not self.config and state.context_id != self.config.context_id:
@@ -105,6 +192,44 @@ class EngineCore:
                 contexts=(state.context_id, self.config.context_id),
             )
 
+    def _require_ciphertext(self, operation: str, ciphertext: object) -> None:
+        if not isinstance(ciphertext, Ciphertext):
+            raise OperandTypeError(
+                operation,
+                f"the operand is a {type(ciphertext).__name__}, needed is a Ciphertext",
+                "The operation works on encrypted values",
+                "Encrypt first with engine.encrypt_message",
+            )
+        self._require_context(operation, ciphertext.state)
+
+    def _require_secret_key(self, operation: str, secret_key: object) -> None:
+        if not isinstance(secret_key, SecretKey):
+            raise OperandTypeError(
+                operation,
+                f"secret_key is a {type(secret_key).__name__}, needed is a SecretKey",
+                "Only a secret key makes keys and opens ciphertexts",
+                "Pass the one that engine.create_secret_key() made",
+            )
+        self._require_context(operation, secret_key.state)
+
+    def _canonical_step(self, operation: str, step: object) -> int:
+        """Return a rotation step modulo the number of slots."""
+        if isinstance(step, bool) or not isinstance(step, SupportsIndex):
+            raise StateError(
+                operation,
+                f"step is a {type(step).__name__}, needed is an int",
+                "A rotation moves by whole slots",
+                "Pass an int",
+            )
+        return index(step) % self.config.num_slots
+
+
+def device_of(device: torch.device | str | None) -> torch.device:
+    """Return the device an argument names; the CPU where it names none."""
+    return torch.device("cpu" if device is None else device)
+
+
+_state_of = attrgetter("state")
 
 _SUGGESTIONS = {
     ("add", "number"): "Use engine.add_scalar(ciphertext, value)",
@@ -116,22 +241,67 @@ _SUGGESTIONS = {
 }
 
 
-def _require_types(operation: type[DeclaredOperation], operands: tuple[Any, ...]) -> None:
-    for (name, needed), operand in zip(operation.operand_classes(), operands, strict=True):
-        if not isinstance(operand, needed):
-            public = operation.public_name()
-            kind = "number" if isinstance(operand, int | float) else "clear"
+def _flattened(operation: type[DeclaredOperation], operands: tuple[Any, ...]) -> list[Any]:
+    """Return every operand in one list, or refuse one that is not of its declared kind."""
+    values: list[Any] = []
+    for kind, operand in zip(operation.operand_kinds(), operands, strict=True):
+        if not kind.variadic:
+            _require_type(operation, kind, operand)
+            values.append(operand)
+            continue
+        if not isinstance(operand, list | tuple) or not operand:
             raise OperandTypeError(
-                public,
-                f"{name} is a {type(operand).__name__}, needed is a {needed.__name__}",
-                "Operands are values of the declared kinds",
-                _SUGGESTIONS.get((public, kind), f"Pass a {needed.__name__}"),
+                operation.public_name(),
+                f"{kind.name} is {'empty' if operand == [] or operand == () else 'no list'}, "
+                f"needed is a list of at least one {kind.value_class.__name__}",
+                "The operation combines several values",
+                f"Pass [{kind.value_class.__name__.lower()}, ...]",
             )
+        for value in operand:
+            _require_type(operation, kind, value)
+        values.extend(operand)
+    return values
 
 
-def _broadcast(
-    operation: type[DeclaredOperation], operands: tuple[Any, ...]
-) -> tuple[torch.Tensor, ...]:
+def _require_type(operation: type[DeclaredOperation], kind: OperandKind, operand: Any) -> None:
+    if isinstance(operand, kind.value_class):
+        return
+    public, needed = operation.public_name(), kind.value_class.__name__
+    clear = "number" if isinstance(operand, int | float) else "clear"
+    raise OperandTypeError(
+        public,
+        f"{kind.name} is a {type(operand).__name__}, needed is a {needed}",
+        "Operands are values of the declared kinds",
+        _SUGGESTIONS.get((public, clear), f"Pass a {needed}"),
+    )
+
+
+def _require_writable(
+    operation: type[DeclaredOperation], target: Ciphertext, expanded: torch.Tensor
+) -> None:
+    """Refuse a target whose storage another value sees: that one's state would become untrue."""
+    name = f"{operation.public_name()}_"
+    data = target.data
+    if expanded.shape != data.shape:
+        raise StateError(
+            name,
+            f"the target's batch shape is {tuple(target.batch_shape)}, the result's "
+            f"{tuple(expanded.shape[1:-2])}",
+            "An in-place form does not grow its target",
+            f"Use engine.{operation.public_name()} without the underscore",
+        )
+    if data.untyped_storage().nbytes() != data.numel() * data.element_size():
+        raise StateError(
+            name,
+            f"the target holds {data.numel() * data.element_size()} bytes of a storage of "
+            f"{data.untyped_storage().nbytes()}",
+            "An in-place form writes to a storage of its own, or another value's bounds would "
+            "become untrue",
+            "Clone the target first",
+        )
+
+
+def _broadcast(operation: type[DeclaredOperation], operands: list[Any]) -> tuple[torch.Tensor, ...]:
     """Expand the batch axes of ciphertexts and plaintexts to one shape, as torch does."""
     batched = [o for o in operands if isinstance(o, Ciphertext | Plaintext)]
     shapes = {o.batch_shape for o in batched}

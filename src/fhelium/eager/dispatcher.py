@@ -31,12 +31,13 @@ class PreparedCall:
     materials: tuple[torch.Tensor, ...]
     resources: tuple[BoundResource, ...]
 
-    def __call__(self, operands: tuple[torch.Tensor, ...]) -> torch.Tensor:
-        """Run the implementation on the operands and return its one result."""
-        (result,) = self.implementation.execute(
-            self.invocation, operands + self.materials, self.resources, in_place=False
+    def __call__(
+        self, operands: tuple[torch.Tensor, ...], *, in_place: bool = False
+    ) -> tuple[torch.Tensor, ...]:
+        """Run the implementation on the operands and return its results."""
+        return self.implementation.execute(
+            self.invocation, operands + self.materials, self.resources, in_place=in_place
         )
-        return result
 
 
 class DeviceDispatcher:
@@ -58,7 +59,7 @@ class DeviceDispatcher:
         self, operation: type[DeclaredOperation], operand_count: int, facts: Mapping[str, Any]
     ) -> PreparedCall:
         """Return the call for these facts, resolving and binding it on first use."""
-        key = (operation, *facts.values())
+        key = (operation, operand_count, *facts.values())
         call = self._calls.get(key)
         if call is None:
             call = self._prepare(operation, operand_count, facts)

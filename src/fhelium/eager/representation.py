@@ -40,6 +40,18 @@ class RepresentationMethods(EngineCore):
         """
         return self._apply(CoefficientToNttOp, ciphertext)
 
+    def coefficient_domain_to_ntt_domain_(self, ciphertext: Ciphertext) -> Ciphertext:
+        """Write ``coefficient_domain_to_ntt_domain`` over ``ciphertext`` and return it.
+
+        The state changes with the residues; an error leaves both as they were.
+
+        Raises:
+            StateError: ``ciphertext`` shares its storage with another value, or the result has a
+                larger batch; clone it first, or use ``coefficient_domain_to_ntt_domain``. Also what
+                ``coefficient_domain_to_ntt_domain`` refuses.
+        """
+        return self._apply_in_place(CoefficientToNttOp, ciphertext)
+
     def ntt_domain_to_coefficient_domain(self, ciphertext: Ciphertext) -> Ciphertext:
         """Transform NTT values back to coefficients; the inverse of the forward transform.
 
@@ -66,3 +78,15 @@ class RepresentationMethods(EngineCore):
             Longa, Naehrig (CANS 2016).
         """
         return self._apply(NttToCoefficientOp, ciphertext)
+
+    def ntt_domain_to_coefficient_domain_(self, ciphertext: Ciphertext) -> Ciphertext:
+        """Write ``ntt_domain_to_coefficient_domain`` over ``ciphertext`` and return it.
+
+        The state changes with the residues; an error leaves both as they were.
+
+        Raises:
+            StateError: ``ciphertext`` shares its storage with another value, or the result has a
+                larger batch; clone it first, or use ``ntt_domain_to_coefficient_domain``. Also what
+                ``ntt_domain_to_coefficient_domain`` refuses.
+        """
+        return self._apply_in_place(NttToCoefficientOp, ciphertext)

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from fhelium.eager.core import EngineCore
-from fhelium.ir.dialects.ckks import ConjugateOp, RotateOp
-from fhelium.values import Ciphertext, ConjugationKey, PolynomialDomain, RotationKey
+from fhelium.ir.dialects.ckks import ConjugateOp, RotateOp, SwitchKeyOp
+from fhelium.values import Ciphertext, ConjugationKey, PolynomialDomain, RotationKey, SwitchingKey
 
 
 class RotationMethods(EngineCore):
@@ -53,7 +53,9 @@ class RotationMethods(EngineCore):
             Cheon, Han, Kim, Kim, Song (EUROCRYPT 2018), "Bootstrapping for approximate homomorphic
             encryption", section 4.1.
         """
-        return self._apply(RotateOp, ciphertext, key, output_domain=output_domain, step=key.step)
+        return self._apply(
+            RotateOp, ciphertext, key, output_domain=output_domain, step=getattr(key, "step", None)
+        )
 
     def conjugate(
         self,
@@ -90,5 +92,49 @@ class RotationMethods(EngineCore):
         Source:
             Cheon, Han, Kim, Kim, Song (EUROCRYPT 2018), section 4.1.
         """
-        key = self.keys.conjugation() if key is None else key
+        key = self._key_source.conjugation() if key is None else key
         return self._apply(ConjugateOp, ciphertext, key, output_domain=output_domain)
+
+    def switch_key(
+        self,
+        ciphertext: Ciphertext,
+        key: SwitchingKey,
+        *,
+        output_domain: PolynomialDomain | None = None,
+    ) -> Ciphertext:
+        """Bring a ciphertext from one secret key to another: (c0, 0) + KeySwitch(c1, old -> new).
+
+        Shapes:
+            [2, *batch, limb, N] -> the same shape.
+
+        State:
+            The key id becomes the new key's; the noise bound grows by one key switch.
+
+        Cost:
+            One key switch.
+
+        Args:
+            ciphertext: A ciphertext under the old key, two components.
+            key: Made by ``engine.create_switching_key(old, new)``.
+            output_domain: "coefficient" or "ntt"; the input's domain when omitted.
+
+        Raises:
+            KeyMismatchError: The ciphertext is not under the key's source.
+            StateError: The ciphertext has three components or is not standard over Q.
+
+        Example:
+            >>> other = engine.create_secret_key()
+            >>> key = engine.create_switching_key(secret_key, other)
+            >>> engine.switch_key(x, key).key_id == other.key_id
+            True
+
+        Source:
+            Han, Ki (CT-RSA 2020), hybrid key switching.
+        """
+        return self._apply(
+            SwitchKeyOp,
+            ciphertext,
+            key,
+            output_domain=output_domain,
+            source_key_id=key.source_key_id,
+        )

@@ -6,10 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from xdsl.ir import ParametrizedAttribute, TypeAttribute
-from xdsl.irdl import BaseAttr, IRDLOperation
+from xdsl.irdl import BaseAttr, IRDLOperation, VarOperandDef
 
 from fhelium import values
 from fhelium.values import CkksState
@@ -32,12 +32,17 @@ class EngineMethod:
         derived: Attributes read off an operand instead of the caller, as ``{attribute:
             expression}``, for example ``{"step": "key.step"}``.
         key_lookup: Expression that finds an omitted key operand in ``self.keys``.
+        hidden: Attributes that only the IR has.
+        generated: Write the method from the declaration; False where it is written by hand
+            because it takes other arguments than the operation.
     """
 
     name: str
     topic: str
     derived: Mapping[str, str] = field(default_factory=dict)
     key_lookup: str | None = None
+    hidden: tuple[str, ...] = ()
+    generated: bool = True
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,14 @@ class OperationFacts:
     in_place: bool = False
 
 
+class OperandKind(NamedTuple):
+    """Name an operand, the class of value it takes, and whether it is a list of them."""
+
+    name: str
+    value_class: type
+    variadic: bool
+
+
 class DeclaredOperation(IRDLOperation, ABC):
     """Base of every FHElium operation: the one place that says what the operation is.
 
@@ -75,13 +88,14 @@ class DeclaredOperation(IRDLOperation, ABC):
     def transfer(cls, *states: Any, **attributes: Any) -> CkksState:
         """Give the result's state from the operands' states, or raise what is wrong with them.
 
-        Fields that are None are not known yet; they agree with anything and stay unknown.
+        A list operand gives a sequence of states; a list of results shares the one state. Fields
+        that are None are not known yet; they agree with anything and stay unknown.
         """
 
     @classmethod
     def call_facts(cls, *states: Any, **attributes: Any) -> dict[str, Any]:
         """Give the literal facts an implementation reads; calls with equal facts are one call."""
-        first = states[0]
+        first = states[0] if isinstance(states[0], CkksState) else states[0][0]
         facts = {"depth": first.depth, "polynomial_domain": first.polynomial_domain}
         facts.update(attributes)
         return facts
@@ -92,9 +106,14 @@ class DeclaredOperation(IRDLOperation, ABC):
         """Compute the clear meaning on plain tensors."""
 
     @classmethod
-    def operand_classes(cls) -> tuple[tuple[str, type], ...]:
-        """Return each operand's name and the class of ``fhelium.values`` it takes."""
-        return _operand_classes(cls)
+    def result_count(cls, *operands: Any) -> int:
+        """Return how many results a call has; one unless the operation says otherwise."""
+        return 1
+
+    @classmethod
+    def operand_kinds(cls) -> tuple[OperandKind, ...]:
+        """Return each operand's name, the class of ``fhelium.values`` it takes, and if many."""
+        return _operand_kinds(cls)
 
     @classmethod
     def public_name(cls) -> str:
@@ -103,12 +122,13 @@ class DeclaredOperation(IRDLOperation, ABC):
 
 
 @cache
-def _operand_classes(operation: type[DeclaredOperation]) -> tuple[tuple[str, type], ...]:
+def _operand_kinds(operation: type[DeclaredOperation]) -> tuple[OperandKind, ...]:
     found = []
     for name, definition in operation.get_irdl_definition().operands:
         # xDSL wraps the declared type in a constraint on how many operands there are.
         constraint: Any = definition.constr
         while not isinstance(constraint, BaseAttr):
             constraint = getattr(constraint, "constraint", None) or constraint.constr
-        found.append((name, getattr(values, constraint.attr.VALUE_CLASS)))
+        value_class = getattr(values, constraint.attr.VALUE_CLASS)
+        found.append(OperandKind(name, value_class, isinstance(definition, VarOperandDef)))
     return tuple(found)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from fhelium.errors import DepthExhaustedError, StateError
-from fhelium.values import CkksState, require_same_context
+from fhelium.values import CkksState, PolynomialDomain, require_same_context
 
 
 def require(
@@ -64,6 +64,24 @@ def require_depth_left(operation: str, state: CkksState) -> None:
             depth=state.depth,
             max_depth=state.config.max_depth,
         )
+
+
+def chosen_domain(
+    operation: str, requested: PolynomialDomain | None, inherited: PolynomialDomain | None
+) -> PolynomialDomain | None:
+    """Return the domain of a result: the one asked for, else the operand's."""
+    if requested is None:
+        return inherited
+    domains = get_args(PolynomialDomain)
+    if requested not in domains:
+        raise StateError(
+            operation,
+            f"output_domain is {requested!r}, needed is {' or '.join(map(repr, domains))}",
+            "A polynomial is kept as coefficients or as NTT values",
+            "Pass one of the two, or omit output_domain",
+            output_domain=requested,
+        )
+    return requested
 
 
 def known_sum(*values: float | None) -> float | None:

@@ -1,14 +1,19 @@
 """Implementations of whole CKKS operations, key generation, encryption, and their tables."""
 
 from fhelium.backend.ckks.device_resources import CkksDeviceResources
-from fhelium.backend.ckks.key_switching import NativeKeySwitchImplementation
+from fhelium.backend.ckks.key_switching import (
+    NativeHoistedRotationImplementation,
+    NativeKeySwitchImplementation,
+)
 from fhelium.backend.ckks.levels import (
     NativeAlignImplementation,
     NativeModSwitchImplementation,
     NativeRescaleImplementation,
 )
 from fhelium.backend.ckks.products import (
-    NativePlaintextImplementation,
+    NativeAddManyImplementation,
+    NativePlaintextProductImplementation,
+    NativePlaintextSumImplementation,
     NativeProductImplementation,
     NativeScalarImplementation,
 )
@@ -17,9 +22,12 @@ __all__ = ["IMPLEMENTATIONS", "CkksDeviceResources"]
 
 IMPLEMENTATIONS = (
     NativeProductImplementation,
-    NativePlaintextImplementation,
+    NativePlaintextSumImplementation,
+    NativePlaintextProductImplementation,
+    NativeAddManyImplementation,
     NativeScalarImplementation,
     NativeKeySwitchImplementation,
+    NativeHoistedRotationImplementation,
     NativeRescaleImplementation,
     NativeModSwitchImplementation,
     NativeAlignImplementation,

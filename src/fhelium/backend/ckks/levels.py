@@ -70,10 +70,10 @@ class NativeRescaleImplementation(CompositeImplementation):
 
 
 class NativeModSwitchImplementation(CompositeImplementation):
-    """Drop limbs: the remaining residues are the value already."""
+    """Drop limbs, or none: the remaining residues are the value already."""
 
     name = "native-ckks-mod-switch"
-    operation_types = (ckks.ModSwitchOp,)
+    operation_types = (ckks.ModSwitchOp, ckks.ReinterpretScaleOp, ckks.AssumeMessageBoundOp)
 
     def materials(self, invocation: OperationInvocation) -> dict[str, str]:
         return {}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from fhelium.backend.implementation import CompositeImplementation
-from fhelium.backend.invocation import OperationInvocation
+from fhelium.backend.implementation import CompositeImplementation, OperationImplementation
+from fhelium.backend.invocation import BoundResource, OperationInvocation
 from fhelium.backend.ntt import Transform, require_ntt_backend, transform_symbols
 from fhelium.ir.dialects import ckks
 from fhelium.native.wrapper import ckks_ops, rns_ops
@@ -48,16 +48,40 @@ class NativeProductImplementation(CompositeImplementation):
         return product
 
 
-class NativePlaintextImplementation(CompositeImplementation):
-    """Add or multiply encoded vectors."""
+class NativePlaintextSumImplementation(OperationImplementation):
+    """Add an encoded vector."""
 
-    name = "native-ckks-plaintext"
-    operation_types = (ckks.AddPlaintextOp, ckks.MultiplyPlaintextOp)
+    name = "native-ckks-plaintext-sum"
+    operation_types = (ckks.AddPlaintextOp,)
+    supports_in_place = True
+
+    def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
+        return (f"rns_parameters/Q/{invocation.attributes['depth']}",)
+
+    def execute(
+        self,
+        invocation: OperationInvocation,
+        inputs: tuple[torch.Tensor, ...],
+        resources: tuple[BoundResource, ...],
+        *,
+        in_place: bool,
+    ) -> tuple[torch.Tensor, ...]:
+        ciphertext, plaintext, rns_params = inputs
+        if not in_place:
+            return (ckks_ops.add_plaintext(ciphertext, plaintext, rns_params),)
+        ckks_ops.add_plaintext_(ciphertext, plaintext, rns_params)
+        return (ciphertext,)
+
+
+class NativePlaintextProductImplementation(CompositeImplementation):
+    """Multiply encoded vectors, alone or as a sum of products."""
+
+    name = "native-ckks-plaintext-product"
+    operation_types = (ckks.MultiplyPlaintextOp, ckks.SumPlaintextProductsOp)
 
     def materials(self, invocation: OperationInvocation) -> dict[str, str]:
         depth = invocation.attributes["depth"]
-        adds = invocation.operation_type is ckks.AddPlaintextOp
-        if adds or invocation.attributes["polynomial_domain"] == output_domain(invocation) == "ntt":
+        if invocation.attributes["polynomial_domain"] == output_domain(invocation) == "ntt":
             return {"rns_parameters/Q": f"rns_parameters/Q/{depth}"}
         return transform_symbols(_backend(invocation), "Q", depth)
 
@@ -67,17 +91,40 @@ class NativePlaintextImplementation(CompositeImplementation):
         operands: tuple[torch.Tensor, ...],
         tables: dict[str, torch.Tensor],
     ) -> torch.Tensor:
-        (ciphertext, plaintext), rns_params = operands, tables["rns_parameters/Q"]
-        if invocation.operation_type is ckks.AddPlaintextOp:
-            return ckks_ops.add_plaintext(ciphertext, plaintext, rns_params)
-        depth = invocation.attributes["depth"]
+        rns_params, depth = tables["rns_parameters/Q"], invocation.attributes["depth"]
+        half = len(operands) // 2
+        ciphertexts, plaintexts = operands[:half], operands[half:]
         if invocation.attributes["polynomial_domain"] == "coefficient":
             transform = Transform.of(_backend(invocation), "Q", depth, tables)
-            ciphertext = transform.forward(ciphertext)
-        product = ckks_ops.multiply_plaintext(ciphertext, plaintext, rns_params)
+            ciphertexts = tuple(transform.forward(ciphertext) for ciphertext in ciphertexts)
+        total = ckks_ops.multiply_plaintext(ciphertexts[0], plaintexts[0], rns_params)
+        for ciphertext, plaintext in zip(ciphertexts[1:], plaintexts[1:], strict=True):
+            product = ckks_ops.multiply_plaintext(ciphertext, plaintext, rns_params)
+            rns_ops.add_standard_(total, product, rns_params)
         if output_domain(invocation) == "coefficient":
-            Transform.of(_backend(invocation), "Q", depth, tables).inverse_(product)
-        return product
+            Transform.of(_backend(invocation), "Q", depth, tables).inverse_(total)
+        return total
+
+
+class NativeAddManyImplementation(CompositeImplementation):
+    """Add up ciphertexts into one result."""
+
+    name = "native-ckks-add-many"
+    operation_types = (ckks.AddManyOp,)
+
+    def materials(self, invocation: OperationInvocation) -> dict[str, str]:
+        return {"rns_parameters/Q": f"rns_parameters/Q/{invocation.attributes['depth']}"}
+
+    def compute(
+        self,
+        invocation: OperationInvocation,
+        operands: tuple[torch.Tensor, ...],
+        tables: dict[str, torch.Tensor],
+    ) -> torch.Tensor:
+        total = operands[0].clone(memory_format=torch.contiguous_format)
+        for operand in operands[1:]:
+            rns_ops.add_standard_(total, operand, tables["rns_parameters/Q"])
+        return total
 
 
 class NativeScalarImplementation(CompositeImplementation):

@@ -10,7 +10,13 @@ from fhelium.ir.dialects.ckks.arithmetic import (
     SquareOp,
     SubtractOp,
 )
-from fhelium.ir.dialects.ckks.levels import AlignOp, ModSwitchOp, RescaleOp
+from fhelium.ir.dialects.ckks.bounds import AssumeMessageBoundOp
+from fhelium.ir.dialects.ckks.levels import (
+    AlignOp,
+    ModSwitchOp,
+    ReinterpretScaleOp,
+    RescaleOp,
+)
 from fhelium.ir.dialects.ckks.plain import (
     AddPlaintextOp,
     AddScalarOp,
@@ -19,12 +25,15 @@ from fhelium.ir.dialects.ckks.plain import (
 )
 from fhelium.ir.dialects.ckks.representation import CoefficientToNttOp, NttToCoefficientOp
 from fhelium.ir.dialects.ckks.rotation import ConjugateOp, RotateOp
+from fhelium.ir.dialects.ckks.sums import AddManyOp, SumPlaintextProductsOp
+from fhelium.ir.dialects.ckks.switching import RotateManyOp, SwitchKeyOp
 from fhelium.ir.dialects.ckks.types import (
     CiphertextType,
     ConjugationKeyType,
     PlaintextType,
     RelinearizationKeyType,
     RotationKeyType,
+    SwitchingKeyType,
 )
 
 CKKS = Dialect(
@@ -40,13 +49,26 @@ CKKS = Dialect(
         MultiplyPlaintextOp,
         AddScalarOp,
         MultiplyScalarOp,
+        AddManyOp,
+        SumPlaintextProductsOp,
         RotateOp,
         ConjugateOp,
+        RotateManyOp,
+        SwitchKeyOp,
         RescaleOp,
         ModSwitchOp,
         AlignOp,
+        ReinterpretScaleOp,
+        AssumeMessageBoundOp,
         CoefficientToNttOp,
         NttToCoefficientOp,
     ],
-    [CiphertextType, PlaintextType, RelinearizationKeyType, RotationKeyType, ConjugationKeyType],
+    [
+        CiphertextType,
+        PlaintextType,
+        RelinearizationKeyType,
+        RotationKeyType,
+        ConjugationKeyType,
+        SwitchingKeyType,
+    ],
 )

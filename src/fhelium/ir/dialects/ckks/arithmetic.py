@@ -12,6 +12,7 @@ from fhelium.ir import noise
 from fhelium.ir.dialects.ckks.types import CiphertextType, RelinearizationKeyType
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
 from fhelium.ir.rules import (
+    chosen_domain,
     known_product,
     known_sum,
     require_ciphertext,
@@ -182,7 +183,7 @@ def _transfer_product(
         depth=rhs.depth if lhs.depth is None else lhs.depth,
         scale=known_product(lhs.scale, rhs.scale),
         components=3,
-        polynomial_domain=output_domain or lhs.polynomial_domain,
+        polynomial_domain=chosen_domain(operation, output_domain, lhs.polynomial_domain),
         noise_bound=noise_bound,
         message_bound=known_product(lhs.message_bound, rhs.message_bound),
         insecure=lhs.insecure or rhs.insecure,
@@ -333,7 +334,7 @@ class RelinearizeOp(DeclaredOperation):
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod(
-        "relinearize", "arithmetic", key_lookup="self.keys.relinearization()"
+        "relinearize", "arithmetic", key_lookup="self._key_source.relinearization()"
     )
     FACTS: ClassVar = OperationFacts(needs_key=True)
 
@@ -373,7 +374,7 @@ def transfer_key_switch(
     return ciphertext.replace(
         components=2,
         key_id=key.key_id or ciphertext.key_id,
-        polynomial_domain=output_domain or ciphertext.polynomial_domain,
+        polynomial_domain=chosen_domain(operation, output_domain, ciphertext.polynomial_domain),
         noise_bound=known_sum(ciphertext.noise_bound, added),
         insecure=ciphertext.insecure or key.insecure,
     ).check_bounds(operation)

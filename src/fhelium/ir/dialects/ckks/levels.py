@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import torch
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 
 from fhelium.errors import DepthExhaustedError, StateError
@@ -14,15 +15,13 @@ from fhelium.ir.dialects.ckks.plain import MultiplyScalarOp
 from fhelium.ir.dialects.ckks.types import CiphertextType
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
 from fhelium.ir.rules import (
+    chosen_domain,
     known_product,
     known_sum,
     require_ciphertext,
     require_depth_left,
 )
 from fhelium.values import CkksState, PolynomialDomain
-
-# A scale this close to the canonical one of its depth is set to it.
-_CANONICAL_TOLERANCE = 2.0**-44
 
 
 @irdl_op_definition
@@ -74,7 +73,7 @@ class RescaleOp(DeclaredOperation):
         require_ciphertext(operation, ciphertext)
         require_depth_left(operation, ciphertext)
         config, depth, scale = ciphertext.config, ciphertext.depth, ciphertext.scale
-        domain = output_domain or ciphertext.polynomial_domain
+        domain = chosen_domain(operation, output_domain, ciphertext.polynomial_domain)
         if depth is None or scale is None:
             return ciphertext.replace(
                 depth=None if depth is None else depth + 1,
@@ -92,11 +91,9 @@ class RescaleOp(DeclaredOperation):
             )
         result = config.canonical_scale(exact, depth + 1)
         error = noise.rounding(config, ciphertext.components or 3, result)
-        relabelled = (
-            0.0
-            if result == exact
-            else known_product(ciphertext.message_bound, _CANONICAL_TOLERANCE)
-        )
+        # Reading a value at a scale that is off by a factor 1 + d moves it by d of its size.
+        off = abs(result / exact - 1) + noise.SCALE_ROUNDING
+        relabelled = known_product(known_sum(ciphertext.message_bound, ciphertext.noise_bound), off)
         return ciphertext.replace(
             depth=depth + 1,
             scale=result,
@@ -281,6 +278,76 @@ class AlignOp(DeclaredOperation):
     @staticmethod
     def reference(ciphertext: torch.Tensor, *, depth: int) -> torch.Tensor:
         return ciphertext
+
+
+@irdl_op_definition
+class ReinterpretScaleOp(DeclaredOperation):
+    """Read the same residues at another scale: every slot is multiplied by old / new.
+
+    Nothing is computed: a factor is taken out of a scale, or put into it, for free and exactly.
+
+    Shapes:
+        [component, *batch, limb, N] -> the same shape.
+
+    State:
+        The scale becomes ``scale``; bounds are multiplied by old / new.
+
+    Cost:
+        A copy.
+
+    Args:
+        ciphertext: The encrypted vector.
+        scale: The new scale, 1 or more.
+
+    Raises:
+        StateError: The scale is no finite number of at least 1.
+
+    Example:
+        >>> doubled = engine.reinterpret_at_scale(x, x.scale / 2)
+        >>> doubled.message_bound
+        2.0
+
+    Source:
+        Cheon, Kim, Kim, Song (ASIACRYPT 2017): the scale is part of the encoding alone.
+    """
+
+    name = "ckks.reinterpret_scale"
+    ciphertext = operand_def(CiphertextType)
+    scale = prop_def(FloatAttr)
+    result = result_def(CiphertextType)
+    ENGINE: ClassVar = EngineMethod("reinterpret_at_scale", "levels")
+    FACTS: ClassVar = OperationFacts(limb_wise=True)
+
+    @classmethod
+    def transfer(cls, ciphertext: CkksState, *, scale: float) -> CkksState:
+        operation = cls.public_name()
+        require_ciphertext(operation, ciphertext)
+        if (
+            isinstance(scale, bool)
+            or not isinstance(scale, int | float)
+            or not (1 <= scale < math.inf)
+        ):
+            raise StateError(
+                operation,
+                f"scale is {scale!r}",
+                "A scale is a finite number of at least 1",
+                "Pass such a number",
+            )
+        ratio = None if ciphertext.scale is None else ciphertext.scale / scale
+        return ciphertext.replace(
+            scale=float(scale),
+            noise_bound=known_product(ciphertext.noise_bound, ratio),
+            message_bound=known_product(ciphertext.message_bound, ratio),
+        ).check_bounds(operation)
+
+    @classmethod
+    def call_facts(cls, ciphertext: CkksState, *, scale: float) -> dict[str, Any]:
+        return super().call_facts(ciphertext, target_depth=ciphertext.depth)
+
+    @staticmethod
+    def reference(ciphertext: torch.Tensor, *, scale: float, old_scale: float) -> torch.Tensor:
+        # A plain tensor has no scale: whoever simulates tracks the operand's.
+        return ciphertext * (old_scale / scale)
 
 
 def align_factor(ciphertext: CkksState, depth: int) -> float:

@@ -64,7 +64,10 @@ class RotateOp(DeclaredOperation):
     step = prop_def(IntegerAttr)
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
-    ENGINE: ClassVar = EngineMethod("rotate_with_key", "rotation", derived={"step": "key.step"})
+    # A key of another kind has no step; the operand check then says so.
+    ENGINE: ClassVar = EngineMethod(
+        "rotate_with_key", "rotation", derived={"step": 'getattr(key, "step", None)'}
+    )
     FACTS: ClassVar = OperationFacts(needs_key=True)
 
     @classmethod
@@ -139,7 +142,9 @@ class ConjugateOp(DeclaredOperation):
     key = operand_def(ConjugationKeyType)
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
-    ENGINE: ClassVar = EngineMethod("conjugate", "rotation", key_lookup="self.keys.conjugation()")
+    ENGINE: ClassVar = EngineMethod(
+        "conjugate", "rotation", key_lookup="self._key_source.conjugation()"
+    )
     FACTS: ClassVar = OperationFacts(needs_key=True)
 
     @classmethod

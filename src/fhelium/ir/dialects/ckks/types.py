@@ -42,6 +42,14 @@ class RotationKeyType(ValueType):
 
 
 @irdl_attr_definition
+class SwitchingKeyType(ValueType):
+    """A switching key between any two secrets."""
+
+    name = "ckks.switching_key"
+    VALUE_CLASS: ClassVar[str] = "SwitchingKey"
+
+
+@irdl_attr_definition
 class ConjugationKeyType(ValueType):
     """A switching key from the conjugated secret to s."""
 
