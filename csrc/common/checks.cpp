@@ -106,7 +106,8 @@ static void check_column(const char* operation, int64_t column, u64 q, u64 inver
   if (narrow == (residues == kInt32)) return;
   refuse(operation,
          "column " + std::to_string(column) + " of rns_params is for " +
-             dtype_name(narrow ? kInt32 : kInt64) + " residues, this call is on " + dtype_name(residues),
+             dtype_name(narrow ? kInt32 : kInt64) + " residues, this call is on " +
+             dtype_name(residues),
          "R is 2^32 for int32 residues, 2^52 or 2^64 for int64 ones",
          "Make the parameters from moduli of the residues' type");
 }

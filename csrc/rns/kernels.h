@@ -60,8 +60,6 @@ struct RnsKernels {
   /// out[k] = (in[k * step] - x_k) D^-1 mod q: the exact division of mod_down.
   void (*subtract_divide)(Word* out, const Word* in, i64 step, const BasisTile<Word>& tile, i64 n,
                           const BasisTarget<Word>& to);
-  /// How many of n words are no residue, that is, not in [0, q).
-  i64 (*count_out_of_range)(const Word* in, i64 step, i64 n, Word q);
 };
 
 /// The table of the active instruction set.

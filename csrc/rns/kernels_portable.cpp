@@ -89,23 +89,6 @@ void reduce_integers(Word* out, i64 out_step, const i64* in, i64 in_step, i64 n,
       [m = modulus](u64 x) { return reduce_signed((i64)x, m); });
 }
 
-// For q < 2^(w-1) the top bit of x | (q - 1 - x) is set exactly where x is no residue: from 2^(w-1)
-// on it is x's own, from q to 2^(w-1) that of the difference. Every instruction set has these operations on
-// vectors of words; many have no unsigned comparison.
-template <class Word>
-i64 count_out_of_range(const Word* in, i64 step, i64 n, Word q) {
-  u64 count = 0;
-  const auto add = [&count, largest = q - 1](Word x) {
-    count += (x | (largest - x)) >> (kWordBits<Word> - 1);
-  };
-  if (step == 1) {
-    for (i64 k = 0; k < n; ++k) add(in[k]);
-  } else {
-    for (i64 k = 0; k < n; ++k) add(in[k * step]);
-  }
-  return (i64)count;
-}
-
 template <class Word>
 FHELIUM_INLINE double to_double(Word x) {
   return (double)(typename WordTraits<Word>::Signed)x;  // signed words convert faster
@@ -222,7 +205,6 @@ constexpr RnsKernels<Word> kPortable = {
     .centre = centre<Word>,
     .convert = convert<Word>,
     .subtract_divide = subtract_divide<Word>,
-    .count_out_of_range = count_out_of_range<Word>,
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// Types, in all namespaces: residues are int32 or int64, and so, in the type of the call's residues,
-// is everything that holds numbers modulo the limbs' primes: moduli, roots, twiddles, packed NTT
-// tables, constants of a conversion. Integers (indices, digit borders, prime ids, samples) and
-// rns_params are int64. The parameters' MONTGOMERY_BITS row says which residues they serve, and
-// every call compares. `dtype` names the type where no argument has it.
+// Types, in all namespaces: residues are int32 or int64, and so, in the type of the call's
+// residues, is everything that holds numbers modulo the limbs' primes: moduli, roots, twiddles,
+// packed NTT tables, constants of a conversion. Integers (indices, digit borders, prime ids,
+// samples) and rns_params are int64. The parameters' MONTGOMERY_BITS row says which residues they
+// serve, and every call compares. `dtype` names the type where no argument has it.
 #include "common/torch_abi.h"
 
 FHELIUM_LIBRARY(fhelium_rns_ops, m) {

@@ -238,7 +238,7 @@ def check_primes(
     for index, prime in enumerate(primes):
         name = f"prime {index} (q_primes followed by p_primes) is {prime}"
         if not 2 < prime < 1 << bits:
-            broken = f"Primes of {dtype_name} residues lie between 2 and 2^{bits}"
+            broken = f"Primes lie between 2 and 2^{bits} for {dtype_name} residues"
         elif prime % (2 * N) != 1:
             name += f", which is {prime % (2 * N)} (mod {2 * N})"
             broken = f"Every prime is 1 (mod 2N), and 2N is {2 * N}"
