@@ -30,7 +30,8 @@ INTERNAL = {"dispatcher"}
 GROUPS = {
     "KeyMethods": "Keys",
     "EngineCore": "Keys that operations find",
-    "CodecMethods": "Encoding and encryption",
+    "EncodingMethods": "Encoding",
+    "EncryptionMethods": "Encryption",
     "DecryptionMethods": "Decryption",
     "ReleaseMethods": "Release of results",
     "ArithmeticMethods": "Sums and products",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,12 +18,21 @@ from fhelium.eager.dispatcher import DeviceDispatcher
 from fhelium.eager.recorder import KeyRecord, Recording, unread_results
 from fhelium.errors import (
     ContextMismatchError,
+    FHEliumError,
     OperandTypeError,
     StateError,
 )
 from fhelium.ir.operation import DeclaredOperation, OperandKind
+from fhelium.native import require_native
 from fhelium.rng import RandomSource
-from fhelium.values import Ciphertext, CkksState, EvaluationKeys, Plaintext, require_same_device
+from fhelium.values import (
+    Ciphertext,
+    CkksState,
+    EvaluationKeys,
+    Plaintext,
+    SecretKey,
+    require_same_device,
+)
 
 DEFAULT_PRESET = Preset.slots8192_scale40_depth7_int64
 
@@ -55,6 +65,8 @@ class EngineCore:
     def add_keys(self, *keys: Any) -> None:
         """Store evaluation keys where operations look when a key argument is omitted.
 
+        All of them are stored or, where one is refused, none. Other threads may compute meanwhile.
+
         Args:
             *keys: Relinearization, rotation and conjugation keys, or whole EvaluationKeys.
 
@@ -67,8 +79,8 @@ class EngineCore:
             >>> 2 in engine.keys.steps
             True
         """
-        for key in keys:
-            self.keys.add(*(key if isinstance(key, EvaluationKeys) else (key,)))
+        sets = (key if isinstance(key, EvaluationKeys) else (key,) for key in keys)
+        self.keys.add(*itertools.chain.from_iterable(sets))
 
     @contextmanager
     def record_keys(self) -> Iterator[KeyRecord]:
@@ -98,7 +110,12 @@ class EngineCore:
         return self.keys if record is None else record
 
     def dispatcher(self, device: torch.device) -> DeviceDispatcher:
-        """Return the dispatcher of a device, made on first use."""
+        """Return the dispatcher of a device, made on first use.
+
+        Every operation asks for it before it touches a tensor, so here a forked child learns that
+        it must not compute: torch's own loops would wait for threads that stayed in the parent.
+        """
+        require_native()
         found = self._dispatchers.get(device)
         if found is None:
             with self._lock:
@@ -136,8 +153,14 @@ class EngineCore:
             return unread_results(values, state, 1)[0]
         _require_writable(operation, target, tensors[0])
         call = self.dispatcher(target.device).prepared(operation, len(values), facts)
-        call((target.data, *tensors[1:]), in_place=True)
-        target._restate(state)
+        try:
+            call((target.data, *tensors[1:]), in_place=True)
+            target._restate(state)
+        except (FHEliumError, RuntimeError, MemoryError):
+            raise  # refused before anything was written
+        except BaseException:
+            target._spoil(f"{operation.public_name()}_")
+            raise
         return target
 
     def _checked(
@@ -186,6 +209,16 @@ class EngineCore:
             )
         self._require_context(operation, ciphertext.state)
 
+    def _require_secret_key(self, operation: str, secret_key: object) -> None:
+        if not isinstance(secret_key, SecretKey):
+            raise OperandTypeError(
+                operation,
+                f"secret_key is a {type(secret_key).__name__}, needed is a SecretKey",
+                "Only a secret key makes keys and opens ciphertexts",
+                "Pass the one that engine.create_secret_key() made",
+            )
+        self._require_context(operation, secret_key.state)
+
     def _canonical_step(self, operation: str, step: object) -> int:
         """Return a rotation step modulo the number of slots."""
         if isinstance(step, bool) or not isinstance(step, SupportsIndex):
@@ -196,6 +229,11 @@ class EngineCore:
                 "Pass an int",
             )
         return index(step) % self.config.num_slots
+
+
+def device_of(device: torch.device | str | None) -> torch.device:
+    """Return the device an argument names; the CPU where it names none."""
+    return torch.device("cpu" if device is None else device)
 
 
 _state_of = attrgetter("state")
@@ -265,6 +303,14 @@ def _require_writable(
             f"the target holds {data.numel() * data.element_size()} bytes of a storage of "
             f"{data.untyped_storage().nbytes()}",
             "An in-place form writes to a storage of its own, or another value's bounds would "
+            "become untrue",
+            "Clone the target first",
+        )
+    if data.device.type == "cpu" and data.is_shared():
+        raise StateError(
+            name,
+            "the target's storage is memory that another process may share",
+            "An in-place form writes to a storage of its own, or the other process's value would "
             "become untrue",
             "Clone the target first",
         )

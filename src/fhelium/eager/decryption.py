@@ -11,15 +11,9 @@ from collections.abc import Iterator
 import torch
 
 from fhelium.backend.ckks.encryption import decode_slots, decrypt_residues
-from fhelium.eager.codec import CodecMethods
-from fhelium.eager.policy import DecryptPolicy
-from fhelium.errors import (
-    BoundError,
-    DecryptionError,
-    DeviceMismatchError,
-    OperandTypeError,
-    StateError,
-)
+from fhelium.eager.encryption import EncryptionMethods
+from fhelium.eager.policy import DecryptPolicy, require_policy
+from fhelium.errors import BoundError, DecryptionError, DeviceMismatchError, StateError
 from fhelium.ir import noise
 from fhelium.ir.rules import known_sum, require
 from fhelium.native.wrapper import random_ops, rns_ops
@@ -40,7 +34,7 @@ _WIDEST_SIGMA = 2.0**57
 _SAMPLER_TAIL = 9.42
 
 
-class DecryptionMethods(CodecMethods):
+class DecryptionMethods(EncryptionMethods):
     """Open ciphertexts. By default noise of the tracked size covers the exact result."""
 
     def decrypt(
@@ -62,6 +56,7 @@ class DecryptionMethods(CodecMethods):
         Raises:
             KeyMismatchError: The ciphertext belongs to another secret key.
             ContextMismatchError: Key and ciphertext belong to different parameters.
+            DecryptionError: A slot is larger than the ciphertext's bounds allow.
 
         Example:
             >>> engine.decrypt(x, secret_key).polynomial_domain
@@ -70,7 +65,10 @@ class DecryptionMethods(CodecMethods):
         Source:
             Cheon, Kim, Kim, Song (ASIACRYPT 2017), Dec; Li, Micciancio (EUROCRYPT 2021).
         """
-        return self._decrypt("decrypt", ciphertext, secret_key, policy)
+        require_policy("decrypt", policy)
+        plaintext = self._decrypt("decrypt", ciphertext, secret_key, policy)
+        self._read_slots("decrypt", plaintext)  # refuses what cannot be the message
+        return plaintext
 
     def decrypt_message(
         self,
@@ -112,6 +110,7 @@ class DecryptionMethods(CodecMethods):
             Li, Micciancio (EUROCRYPT 2021), "On the security of homomorphic encryption on
             approximate numbers".
         """
+        require_policy("decrypt_message", policy)
         plaintext = self._decrypt("decrypt_message", ciphertext, secret_key, policy)
         slots = self._read_slots("decrypt_message", plaintext)
         return slots.real.clone() if real else slots
@@ -162,13 +161,7 @@ class DecryptionMethods(CodecMethods):
     def _open(self, operation: str, ciphertext: Ciphertext, secret_key: SecretKey) -> Plaintext:
         """Check key and ciphertext, and return the exact decryption."""
         self._require_ciphertext(operation, ciphertext)
-        if not isinstance(secret_key, SecretKey):
-            raise OperandTypeError(
-                operation,
-                f"secret_key is a {type(secret_key).__name__}, needed is a SecretKey",
-                "Only a secret key opens a ciphertext",
-                "Pass the key that made the public key",
-            )
+        self._require_secret_key(operation, secret_key)
         state = ciphertext.state
         names = ("the ciphertext", "the secret key")
         require_same_context(operation, state, secret_key.state, names=names)

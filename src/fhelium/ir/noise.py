@@ -84,6 +84,11 @@ def public_key_encryption(config: CkksConfig, scale: float) -> float:
     return raw / config.special_modulus / scale + rounding(config, 2, scale)
 
 
+def secret_key_encryption(config: CkksConfig, scale: float) -> float:
+    """Bound the one Gaussian error of -a s + e."""
+    return TAIL * math.sqrt(config.N) * config.sigma / scale
+
+
 def key_switch(config: CkksConfig, depth: int, scale: float) -> float:
     """Bound a hybrid key switch: centred digits times key errors over P, and a rounding."""
     return _key_switch_size(config, depth) / scale + rounding(config, 2, scale)

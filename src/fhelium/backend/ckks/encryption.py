@@ -93,6 +93,73 @@ def encrypt_zero_with_public_key(
     return result.reshape(2, *batch_shape, *result.shape[-2:])
 
 
+def expand_public_component(
+    resources: CkksDeviceResources,
+    backend: str,
+    seed: bytes,
+    batch_shape: tuple[int, ...],
+    depth: int,
+    *,
+    in_ntt: bool,
+) -> torch.Tensor:
+    """Expand the second component of a secret-key encryption: [*batch, limb, N] on Q.
+
+    It is drawn as uniform NTT values in standard form and transformed where coefficients are
+    asked for.
+    """
+    on_q = transform_on(resources, backend, "Q", depth)
+    ids = torch.arange(depth, len(resources.config.q_primes), dtype=torch.int64)
+    uniform = random_ops.sample_uniform(
+        key_tensor(derive(seed, Domain.PUBLIC_SEED)),
+        ids,
+        1,
+        0,
+        math.prod(batch_shape),
+        resources.config.N,
+        on_q.rns_params,
+    )
+    uniform = uniform if in_ntt else on_q.inverse_(uniform)
+    return uniform.reshape(*batch_shape, *uniform.shape[-2:])
+
+
+def encrypt_zero_with_secret_key(
+    resources: CkksDeviceResources,
+    backend: str,
+    secret_key: torch.Tensor,
+    seed: bytes,
+    root: bytes,
+    batch_shape: tuple[int, ...],
+    depth: int,
+    *,
+    in_ntt: bool,
+) -> torch.Tensor:
+    """Encrypt zero: (-a s + e, a), a expanded from a public seed.
+
+    Args:
+        resources: Tables of the parameters.
+        backend: NTT backend.
+        secret_key: [limb + K, N] on the full QP, NTT domain, Montgomery form.
+        seed: Fresh public 32 bytes.
+        root: Fresh secret 32 bytes.
+        batch_shape: Batch axes of the result.
+        depth: Depth of the result.
+        in_ntt: Give NTT values instead of coefficients.
+
+    Returns:
+        [2, *batch, limb, N] on Q.
+    """
+    on_q = transform_on(resources, backend, "Q", depth)
+    params, limbs = on_q.rns_params, len(resources.config.q_primes) - depth
+    uniform = expand_public_component(resources, backend, seed, batch_shape, depth, in_ntt=True)
+    key = key_tensor(derive(root, Domain.ENCRYPTION_ERROR))
+    error = random_ops.sample_gaussian(key, 0, math.prod(batch_shape), resources.config.N)
+    hidden = on_q.forward_(rns_ops.reduce_integers(error, params)).reshape(uniform.shape)
+    product = rns_ops.multiply_montgomery(uniform, secret_key[depth : depth + limbs], params)
+    rns_ops.subtract_standard_(hidden, product, params)
+    both = torch.stack((hidden, uniform))
+    return both if in_ntt else on_q.inverse_(both)
+
+
 def decrypt_residues(
     resources: CkksDeviceResources,
     backend: str,
