@@ -60,6 +60,12 @@ def test_the_index_lists_every_page_and_example():
     assert "docs/index.md" in (ROOT / "README.md").read_text()
 
 
+def test_the_page_of_files_runs():
+    *description, error = run_python(blocks("docs/files.md")).splitlines()
+    assert description[0].endswith("keys.fhelium: EvaluationKeys")
+    assert float(re.fullmatch(r"tensor\((.+), dtype=torch.float64\)", error)[1]) < 2**-19
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_links_lead_to_files(page):
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)

@@ -20,8 +20,10 @@ from fhelium.serialization.container import (
     parse_header,
 )
 from fhelium.serialization.inspection import FileInfo, describe_file
+from fhelium.serialization.layout import CHUNK_BYTES, byte_views, check_entries
 from fhelium.serialization.manifest import KEY_SET, SECRET_KEY, Manifest
 from fhelium.serialization.manifest_parser import parse_manifest
+from fhelium.serialization.parts import prepare_parts
 from fhelium.serialization.passphrase import unseal
 from fhelium.serialization.storage import (
     OpenFile,
@@ -31,7 +33,6 @@ from fhelium.serialization.storage import (
     refuse_access,
 )
 from fhelium.serialization.strict_json import refuse
-from fhelium.serialization.tensors import CHUNK_BYTES, byte_views, check_entries, prepare_parts
 from fhelium.values import EvaluationKeys
 
 
@@ -49,10 +50,10 @@ def load_value(
     and their identity against their rules. The digest finds damage, not forgery: it has no secret,
     so authenticate files that come over a network.
 
-    Formula: the uniform half of a public or switching key is expanded from its stored seed, a
-    secret key from its ternary coefficients, bit for bit as they were.
+    Formula: a uniform half that was left out is expanded from its seed, a secret key from its
+    ternary coefficients, bit for bit as they were.
 
-    State: that of the saved value, bounds included.
+    State: that of the saved value, bounds included. A secret key counts its decryptions anew.
 
     Cost: one read of the file at the speed of BLAKE2b, about 1 GB/s; for keys, the expansion of
     the seed as in key generation; for a sealed key, scrypt: about half a second.
