@@ -80,6 +80,23 @@ def test_a_failing_call_leaves_no_secret(call, ring, tmp_path, monkeypatch):
     assert snapshot(tmp_path) == {}
 
 
+def test_an_interrupt_after_the_name_was_given(ring, tmp_path, monkeypatch):
+    """The key is saved; its temporary file is gone although the last lines were not reached."""
+    real = os.unlink
+
+    def late(*arguments, **options):
+        real(*arguments, **options)
+        monkeypatch.setattr(os, "unlink", lambda *_, **__: pytest.fail("removed twice"))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "unlink", late)
+    with pytest.raises((KeyboardInterrupt, pytest.fail.Exception)):
+        fhelium.save_value(ring.secret_key, tmp_path / "key", allow_secret_key=True)
+    monkeypatch.undo()
+    assert [path.name for path in tmp_path.iterdir()] == ["key"]
+    fhelium.load_value(tmp_path / "key")
+
+
 def test_the_file_limit_of_the_system(ring, tmp_path):
     """The kernel refuses the write: the same path as a full disk."""
     path = tmp_path / "value"

@@ -175,11 +175,11 @@ def write_atomically(path: str, operation: str, *, replace: bool) -> Iterator[in
             _give_name(partial, name, folder, path, operation, replace)
             os.fsync(folder)
         finally:
-            if fd >= 0:
-                os.close(fd)
             if made:
                 with suppress(FileNotFoundError):
                     os.unlink(partial, dir_fd=folder)
+            if fd >= 0:
+                os.close(fd)
             if folder >= 0:
                 os.close(folder)
 
@@ -285,6 +285,8 @@ def _give_name(
         os.link(partial, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
         _refuse_existing(path, operation)
+    # Here as well as in the end: an interrupt between two lines hits one of the two at most.
+    os.unlink(partial, dir_fd=folder)
 
 
 def _refuse_existing(path: str, operation: str) -> NoReturn:
