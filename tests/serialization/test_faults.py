@@ -269,6 +269,14 @@ def test_a_secret_key_takes_no_name_that_is_taken(ring, files, tmp_path):
     assert snapshot(tmp_path) == {"key": b"something of mine"}
 
 
+def test_a_file_system_without_hard_links(ring, tmp_path, monkeypatch):
+    fail_at(monkeypatch, "link", 1, PermissionError(errno.EPERM, "no links here"))
+    with pytest.raises(FileAccessError, match="without hard links") as caught:
+        fhelium.save_value(ring.secret_key, tmp_path / "key", allow_secret_key=True)
+    assert caught.value.errno == errno.EPERM
+    assert snapshot(tmp_path) == {}
+
+
 def test_a_name_taken_at_the_last_moment(ring, tmp_path, monkeypatch):
     path, real = tmp_path / "key", os.link
 

@@ -285,6 +285,17 @@ def _give_name(
         os.link(partial, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
         _refuse_existing(path, operation)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
+            raise
+        refuse_access(
+            operation,
+            f"{path!a} is on a file system without hard links",
+            "A secret key gets its name by a hard link, because that replaces no other file",
+            "Save it on another file system, then move it",
+            errno=error.errno,
+            path=path,
+        )
     # Here as well as in the end: an interrupt between two lines hits one of the two at most.
     os.unlink(partial, dir_fd=folder)
 
