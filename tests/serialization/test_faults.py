@@ -331,6 +331,8 @@ def test_targets_that_are_no_regular_file(ring, sources, tmp_path):
                 fhelium.save_value(value, tmp_path / name, allow_secret_key=True)
         with pytest.raises(FileAccessError, match="names a folder"):
             fhelium.save_value(value, f"{tmp_path}/", allow_secret_key=True)
+        with pytest.raises(FileAccessError, match="name of a temporary file"):
+            fhelium.save_value(value, tmp_path / ".fhelium-1.partial", allow_secret_key=True)
         with pytest.raises(FileAccessError, match="No such file") as caught:
             fhelium.save_value(value, tmp_path / "absent" / "value", allow_secret_key=True)
         assert caught.value.errno == errno.ENOENT

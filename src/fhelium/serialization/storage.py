@@ -108,7 +108,7 @@ def open_regular(path: str, operation: str) -> Iterator[OpenFile]:
         ...     print(error.fact)
         '/dev/null' is a device
     """
-    if os.path.basename(path).startswith(_PARTIAL_PREFIX) and path.endswith(_PARTIAL_SUFFIX):
+    if _is_partial(os.path.basename(path)):
         refuse_access(
             operation,
             f"{path!a} is what an interrupted save left behind",
@@ -157,8 +157,9 @@ def write_atomically(path: str, operation: str, *, replace: bool) -> Iterator[in
     """
     name = os.path.basename(path)
     partial = f"{_PARTIAL_PREFIX}{secrets.token_hex(8)}{_PARTIAL_SUFFIX}"
-    if not name:
-        refuse_access(operation, f"{path!a} names a folder", "A file has a name", "Add one")
+    if not name or _is_partial(name):
+        kind = "has the name of a temporary file" if name else "names a folder"
+        refuse_access(operation, f"{path!a} {kind}", "A file has a name", "Choose another one")
     folder = fd = -1
     made = False
     with translated(operation, path):
@@ -241,6 +242,10 @@ def translated(operation: str, path: str) -> Iterator[None]:
             errno=error.errno,
             path=path,
         ) from error
+
+
+def _is_partial(name: str) -> bool:
+    return name.startswith(_PARTIAL_PREFIX) and name.endswith(_PARTIAL_SUFFIX)
 
 
 def _flags(flags: int, *names: str) -> int:
