@@ -80,23 +80,19 @@ def test_a_failing_call_leaves_no_secret(call, ring, tmp_path, monkeypatch):
     assert snapshot(tmp_path) == {}
 
 
-def test_an_interrupt_after_the_name_was_given(ring, tmp_path, monkeypatch):
-    """The key is saved; its temporary file is gone although the last lines were not reached."""
-    real, calls = os.unlink, 0
+def test_the_temporary_file_goes_with_the_naming(ring, tmp_path, monkeypatch):
+    """So an interrupt in the lines after it, or in the cleaning up, leaves none."""
+    real, seen = os.fsync, []
 
-    def late(*arguments, **options):
-        nonlocal calls
-        calls += 1
-        if calls == 1:
-            real(*arguments, **options)
-        raise KeyboardInterrupt
+    def watching(fd):
+        seen.append([path.name for path in tmp_path.iterdir()])
+        return real(fd)
 
-    monkeypatch.setattr(os, "unlink", late)
-    with pytest.raises(KeyboardInterrupt):
-        fhelium.save_value(ring.secret_key, tmp_path / "key", allow_secret_key=True)
-    monkeypatch.undo()
-    assert [path.name for path in tmp_path.iterdir()] == ["key"]
-    fhelium.load_value(tmp_path / "key")
+    monkeypatch.setattr(os, "fsync", watching)
+    fhelium.save_value(ring.secret_key, tmp_path / "key", allow_secret_key=True)
+    (partial,) = seen[0]
+    assert partial.endswith(".partial")
+    assert seen[1:] == [["key"]]
 
 
 def test_the_file_limit_of_the_system(ring, tmp_path):
