@@ -14,6 +14,7 @@ import torch
 
 import fhelium
 from fhelium.errors import InsecureWarning
+from fhelium.values import registry
 
 MODULES = sorted(
     module.name
@@ -48,10 +49,14 @@ def test_docstring_examples(name: str, small) -> None:
     finder = doctest.DocTestFinder(recurse=True)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
     report: list[str] = []
+    # Examples may register value classes; the list of names is put back afterwards.
+    known = dict(registry._TYPES)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InsecureWarning)
         for test in finder.find(module, module.__name__, extraglobs=names):
             runner.run(test, out=report.append)
+    registry._TYPES.clear()
+    registry._TYPES.update(known)
     assert runner.summarize(verbose=False).failed == 0, "".join(report)
 
 

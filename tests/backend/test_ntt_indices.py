@@ -1,11 +1,8 @@
 """The index tensors of the validation transform."""
 
-import doctest
-
 import pytest
 import torch
 
-from fhelium.backend.ntt import indices
 from fhelium.backend.ntt.indices import radix2_indices
 from fhelium.errors import ParameterError
 from tests.native.samples import butterflies
@@ -33,9 +30,3 @@ def test_each_stage_touches_every_position_once(inverse: bool) -> None:
 def test_the_degree_is_a_power_of_two(degree: int) -> None:
     with pytest.raises(ParameterError, match=f"degree is {degree}"):
         radix2_indices(degree)
-
-
-def test_example_runs() -> None:
-    result = doctest.testmod(indices)
-    assert result.attempted > 0
-    assert result.failed == 0

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from xdsl.context import Context
+from xdsl.dialects import test as mlir
 from xdsl.dialects.builtin import (
     ArrayAttr,
     Builtin,
@@ -19,7 +20,6 @@ from xdsl.dialects.builtin import (
     f64,
     i64,
 )
-from xdsl.dialects.test import Test, TestOp
 from xdsl.irdl import VarOperandDef, VarResultDef
 from xdsl.parser import Parser
 
@@ -204,13 +204,14 @@ def test_text_parses_back(operation: type[DeclaredOperation]) -> None:
         "depth": IntegerAttr(2, i64),
         "value": FloatAttr(0.5, f64),
         "scale": FloatAttr(2.0**29, f64),
+        "bound": FloatAttr(0.5, f64),
         "source_key_id": StringAttr("source"),
     }
     known = {name: value for name, value in properties.items() if name in definition.properties}
     operands, sources = [], []
     for (_, operand), kind in zip(definition.operands, _types(definition.operands), strict=True):
         count = 2 if isinstance(operand, VarOperandDef) else 1
-        source = TestOp(result_types=[kind()] * count)
+        source = mlir.TestOp(result_types=[kind()] * count)
         sources.append(source)
         operands.append(source.results if count == 2 else source.results[0])
     ((_, result),) = definition.results
@@ -221,7 +222,7 @@ def test_text_parses_back(operation: type[DeclaredOperation]) -> None:
     module = ModuleOp([*sources, made])
     module.verify()
     context = Context()
-    for dialect in (*DIALECTS, Builtin, Test):
+    for dialect in (*DIALECTS, Builtin, mlir.Test):
         context.load_dialect(dialect)
     parsed = Parser(context, str(module)).parse_module()
     parsed.verify()
@@ -233,3 +234,17 @@ def test_results_are_ciphertexts() -> None:
         ((_, definition),) = operation.get_irdl_definition().results
         assert "CiphertextType" in str(definition.constr)
     assert Ciphertext.__name__ == ckks.CiphertextType.VALUE_CLASS
+
+
+@pytest.mark.parametrize("domain", ["coefficient", "ntt"])
+@pytest.mark.parametrize("depth", [0, 2])
+def test_hoisted_rotations_are_single_rotations_bit_for_bit(small, domain, depth) -> None:
+    clear = message(torch.Generator().manual_seed(9))
+    fresh = small.engine.encrypt_message(clear, small.public_key, output_domain=domain)
+    ciphertext = small.engine.mod_switch_to_depth(fresh, depth)
+    steps = (3, 0, -1, 1)
+    hoisted = small.engine.rotate_many_by_steps(ciphertext, steps)
+    for step, result in zip(steps, hoisted, strict=True):
+        single = small.engine.rotate_by_step(ciphertext, step)
+        assert torch.equal(result.data, single.data)
+        assert result.state == single.state

@@ -25,7 +25,14 @@ from fhelium.errors import (
 from fhelium.ir.operation import DeclaredOperation, OperandKind
 from fhelium.native import require_native
 from fhelium.rng import RandomSource
-from fhelium.values import Ciphertext, CkksState, EvaluationKeys, Plaintext, require_same_device
+from fhelium.values import (
+    Ciphertext,
+    CkksState,
+    EvaluationKeys,
+    Plaintext,
+    SecretKey,
+    require_same_device,
+)
 
 DEFAULT_PRESET = Preset.slots8192_scale40_depth7_int64
 
@@ -202,6 +209,16 @@ class EngineCore:
             )
         self._require_context(operation, ciphertext.state)
 
+    def _require_secret_key(self, operation: str, secret_key: object) -> None:
+        if not isinstance(secret_key, SecretKey):
+            raise OperandTypeError(
+                operation,
+                f"secret_key is a {type(secret_key).__name__}, needed is a SecretKey",
+                "Only a secret key makes keys and opens ciphertexts",
+                "Pass the one that engine.create_secret_key() made",
+            )
+        self._require_context(operation, secret_key.state)
+
     def _canonical_step(self, operation: str, step: object) -> int:
         """Return a rotation step modulo the number of slots."""
         if isinstance(step, bool) or not isinstance(step, SupportsIndex):
@@ -212,6 +229,11 @@ class EngineCore:
                 "Pass an int",
             )
         return index(step) % self.config.num_slots
+
+
+def device_of(device: torch.device | str | None) -> torch.device:
+    """Return the device an argument names; the CPU where it names none."""
+    return torch.device("cpu" if device is None else device)
 
 
 _state_of = attrgetter("state")

@@ -10,6 +10,7 @@ from fhelium.eager.composites import CompositeMethods
 from fhelium.eager.keys import KeyMethods
 from fhelium.eager.levels import LevelMethods
 from fhelium.eager.precision import PrecisionMethods
+from fhelium.eager.release import ReleaseMethods
 from fhelium.eager.representation import RepresentationMethods
 from fhelium.eager.rotation import RotationMethods
 from fhelium.errors import RandomnessError
@@ -23,6 +24,7 @@ class Engine(
     RepresentationMethods,
     CompositeMethods,
     KeyMethods,
+    ReleaseMethods,
     PrecisionMethods,
 ):
     """Compute on encrypted vectors at once, under one set of CKKS parameters.

@@ -15,8 +15,8 @@ from fhelium.backend.ckks.key_generation import (
     square_secret,
 )
 from fhelium.backend.memory import require_memory
-from fhelium.eager.core import EngineCore
-from fhelium.errors import OperandTypeError, StateError
+from fhelium.eager.core import EngineCore, device_of
+from fhelium.errors import StateError
 from fhelium.rng import Domain
 from fhelium.values import (
     CkksState,
@@ -61,7 +61,7 @@ class KeyMethods(EngineCore):
             Bossuat et al. (IACR CiC 2025), "Security guidelines for implementing homomorphic
             encryption": ternary secrets.
         """
-        resources = self.dispatcher(_device(device)).resources
+        resources = self.dispatcher(device_of(device)).resources
         data = sample_secret(resources, self._ntt_backend, self._random.root(Domain.SECRET_KEY))
         key_id = self._random.root(Domain.KEY_ID)[:16].hex()
         return SecretKey(data, self._key_state(key_id, components=1))
@@ -89,7 +89,7 @@ class KeyMethods(EngineCore):
             Lyubashevsky, Peikert, Regev (EUROCRYPT 2010), "On ideal lattices and learning with
             errors over rings".
         """
-        self._require_secret("create_public_key", secret_key)
+        self._require_secret_key("create_public_key", secret_key)
         resources = self.dispatcher(secret_key.device).resources
         seed = self._random.root(Domain.PUBLIC_SEED)
         root = self._random.root(Domain.KEY_ERROR)
@@ -120,7 +120,7 @@ class KeyMethods(EngineCore):
         Source:
             Han, Ki (CT-RSA 2020), hybrid key switching.
         """
-        self._require_secret("create_relinearization_key", secret_key)
+        self._require_secret_key("create_relinearization_key", secret_key)
         resources = self.dispatcher(secret_key.device).resources
         source = square_secret(resources, secret_key.data)
         data, state, seed = self._switching_key(secret_key, source)
@@ -153,7 +153,7 @@ class KeyMethods(EngineCore):
             Cheon, Han, Kim, Kim, Song (EUROCRYPT 2018), section 4.1.
         """
         operation = "create_rotation_key"
-        self._require_secret(operation, secret_key)
+        self._require_secret_key(operation, secret_key)
         canonical = self._canonical_step(operation, step)
         if canonical == 0:
             raise StateError(
@@ -192,7 +192,7 @@ class KeyMethods(EngineCore):
         Source:
             Cheon, Han, Kim, Kim, Song (EUROCRYPT 2018), section 4.1.
         """
-        self._require_secret("create_conjugation_key", secret_key)
+        self._require_secret_key("create_conjugation_key", secret_key)
         source = permute_secret(secret_key.data, conjugation_element(self.config))
         data, state, seed = self._switching_key(secret_key, source)
         return _placed(ConjugationKey(data, state, public_seed=seed), device)
@@ -230,7 +230,7 @@ class KeyMethods(EngineCore):
         """
         operation = "create_switching_key"
         for secret_key in (old_secret_key, new_secret_key):
-            self._require_secret(operation, secret_key)
+            self._require_secret_key(operation, secret_key)
         require_same_device(operation, [old_secret_key, new_secret_key])
         data, state, seed = self._switching_key(new_secret_key, old_secret_key.data)
         state = state.replace(insecure=state.insecure or old_secret_key.insecure)
@@ -276,7 +276,14 @@ class KeyMethods(EngineCore):
             (1, 2, 4)
         """
         operation = "create_evaluation_keys"
-        self._require_secret(operation, secret_key)
+        self._require_secret_key(operation, secret_key)
+        if not isinstance(steps, Iterable):
+            raise StateError(
+                operation,
+                f"steps is a {type(steps).__name__}, needed is a sequence of ints",
+                "A set has a rotation key for each of several steps",
+                f"Pass steps=({steps!r},)",
+            )
         wanted = dict.fromkeys(self._canonical_step(operation, step) for step in steps)
         canonical = [step for step in wanted if step]
         total = 1 + len(canonical) + bool(conjugation)
@@ -322,20 +329,6 @@ class KeyMethods(EngineCore):
     ) -> CkksState:
         insecure = self.insecure or (like is not None and like.insecure)
         return key_state(self.config, key_id=key_id, components=components, insecure=insecure)
-
-    def _require_secret(self, operation: str, secret_key: object) -> None:
-        if not isinstance(secret_key, SecretKey):
-            raise OperandTypeError(
-                operation,
-                f"secret_key is a {type(secret_key).__name__}, needed is a SecretKey",
-                "Only a secret key makes and opens things",
-                "Pass engine.create_secret_key()",
-            )
-        self._require_context(operation, secret_key.state)
-
-
-def _device(device: torch.device | str | None) -> torch.device:
-    return torch.device("cpu" if device is None else device)
 
 
 _Key = TypeVar("_Key", bound=TensorResident)

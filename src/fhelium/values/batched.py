@@ -158,7 +158,7 @@ class BatchedValue(ArithmeticTraps, SlotAxes, TensorResident):
         axis = _normal_axis("stack", dim, rank) + cls._batch_start
         state = join_states("stack", [value.state for value in values])
         data = torch.stack([value.data for value in values], axis)
-        return values[0]._with_tensors({"data": data}, state)
+        return cls(data, state)
 
     def unbind(self, dim: int = 0) -> tuple[Self, ...]:
         """Return the values along one batch axis, as views.

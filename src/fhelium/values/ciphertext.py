@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Self
+
+import torch
+
+from fhelium.errors import OperandTypeError
 from fhelium.values.batched import BatchedValue
+from fhelium.values.keys import SEED_BYTES
 from fhelium.values.registry import register_value
+from fhelium.values.state import CkksState
 
 
 @register_value("Ciphertext", 1, ("data",))
@@ -21,10 +28,13 @@ class Ciphertext(BatchedValue):
     Args:
         data: Residues, contiguous or not; the payload is used, not copied.
         state: A complete state with 2 or 3 components.
+        public_seed: 32 bytes from which the second component was expanded, where that is so
+            (``engine.encrypt_with_secret_key``): a file then keeps the seed in its place. It
+            stays with copies of the whole value and with nothing computed from it.
 
     Raises:
         StateError: Payload and state disagree; the text names both.
-        TypeError: data is not a tensor or state is not a CkksState.
+        TypeError: data is not a tensor, state is not a CkksState, or public_seed is not 32 bytes.
 
     Example:
         >>> import torch
@@ -41,7 +51,40 @@ class Ciphertext(BatchedValue):
         (20.0, 65536)
     """
 
-    __slots__ = ()
+    __slots__ = ("_public_seed",)
 
+    detail_names = ("public_seed",)
     _batch_start = 1
     _component_counts = (2, 3)
+
+    def __init__(
+        self, data: torch.Tensor, state: CkksState, *, public_seed: bytes | None = None
+    ) -> None:
+        super().__init__(data, state)
+        if public_seed is not None and not (
+            isinstance(public_seed, bytes) and len(public_seed) == SEED_BYTES
+        ):
+            raise OperandTypeError(
+                "Ciphertext",
+                f"public_seed is a {type(public_seed).__name__}, needed are {SEED_BYTES} bytes",
+                "A seed is what the second component was expanded from",
+                "Leave it out",
+            )
+        self._public_seed = public_seed
+
+    @property
+    def public_seed(self) -> bytes | None:
+        """Return the seed of the second component, or None where there is none."""
+        return self._public_seed
+
+    def metadata(self) -> tuple[tuple[str, object], ...]:
+        """Return the axes but the bounds; a seed is payload, not meaning."""
+        return tuple(item for item in super().metadata() if item[0] != "public_seed")
+
+    def _rebatched(self, data: torch.Tensor) -> Self:
+        # A seed expands to the whole batch, not to a part of it.
+        return type(self)(data, self._state)
+
+    def _restate(self, state: CkksState) -> None:
+        super()._restate(state)
+        self._public_seed = None

@@ -1,8 +1,9 @@
-"""Encoding and encryption methods of the Engine."""
+"""Encoding methods of the Engine."""
 
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any, Literal
 
 import torch
@@ -10,33 +11,28 @@ import torch
 from fhelium.backend.ckks.encryption import (
     decode_slots,
     encode_slots,
-    encrypt_zero_with_public_key,
     transform_on,
 )
-from fhelium.eager.core import EngineCore
+from fhelium.eager.core import EngineCore, device_of
 from fhelium.eager.messages import prepare_message
-from fhelium.errors import DepthExhaustedError, DeviceMismatchError, OperandTypeError, StateError
+from fhelium.errors import DepthExhaustedError, OperandTypeError, ParameterError, StateError
 from fhelium.ir import noise
 from fhelium.ir.dialects.ckks.plain import factor_scale
-from fhelium.ir.rules import chosen_domain, known_sum, require
-from fhelium.native.wrapper import ckks_ops, rns_ops
-from fhelium.rng import Domain
+from fhelium.ir.rules import require
+from fhelium.native.wrapper import rns_ops
 from fhelium.values import (
     Ciphertext,
     CkksState,
     Plaintext,
-    PolynomialDomain,
-    PublicKey,
     half_modulus,
-    require_same_context,
 )
 
 # A clear factor may have any size; its declared bound is a power of two that covers it.
 _UNBOUNDED = math.inf
 
 
-class CodecMethods(EngineCore):
-    """Turn messages into plaintexts and ciphertexts."""
+class EncodingMethods(EngineCore):
+    """Turn messages into plaintexts and back."""
 
     def encode(
         self,
@@ -76,7 +72,8 @@ class CodecMethods(EngineCore):
         Source:
             Cheon, Kim, Kim, Song (ASIACRYPT 2017), Ecd.
         """
-        return self._encode("encode", message, depth, scale, message_bound, _device_of(device))
+        bound = real_number("encode", "message_bound", message_bound)
+        return self._encode("encode", message, depth, scale, bound, device_of(device))
 
     def decode(self, plaintext: Plaintext, *, real: bool = False) -> torch.Tensor:
         """Read the slots of a plaintext: exact centred CRT, divided by the scale, evaluated.
@@ -177,111 +174,6 @@ class CodecMethods(EngineCore):
             state = state.replace(residue_representation="montgomery")
         return Plaintext(rows, state)
 
-    def encrypt(
-        self,
-        plaintext: Plaintext,
-        public_key: PublicKey,
-        *,
-        output_domain: PolynomialDomain = "coefficient",
-    ) -> Ciphertext:
-        """Encrypt a plaintext: ModDown(v pk + e) + m, with fresh randomness.
-
-        The message is added after the division by P, so that fresh noise is rounding noise.
-
-        Shapes:
-            [*batch, limb, N] -> [2, *batch, limb, N].
-
-        State:
-            Depth, scale and bounds of the plaintext; the noise bound grows by one encryption.
-
-        Cost:
-            3 NTTs a limb of QP.
-
-        Args:
-            plaintext: As ``encode`` gives it.
-            public_key: Key of the one who may decrypt.
-            output_domain: "coefficient" or "ntt".
-
-        Raises:
-            StateError: The plaintext is prepared for a product.
-            ContextMismatchError: Key and plaintext belong to different parameters.
-            DeviceMismatchError: They live on different devices.
-
-        Example:
-            >>> engine.encrypt(engine.encode(0.5), public_key).components
-            2
-
-        Source:
-            Cheon, Kim, Kim, Song (ASIACRYPT 2017), Enc; division by P as in Han, Ki (2020).
-        """
-        operation = "encrypt"
-        self._require_public_key(operation, public_key)
-        self._require_encoded(operation, plaintext)
-        if plaintext.device != public_key.device:
-            raise DeviceMismatchError(
-                operation,
-                f"the plaintext is on {plaintext.device}, the public key on {public_key.device}",
-                "All operands live on one device; nothing is moved unasked",
-                "Move one with .to(device)",
-            )
-        return self._encrypt(operation, plaintext, public_key, output_domain)
-
-    def encrypt_message(
-        self,
-        message: Any,
-        public_key: PublicKey,
-        *,
-        depth: int = 0,
-        scale: float | None = None,
-        message_bound: float = 1.0,
-        device: torch.device | str | None = None,
-        output_domain: PolynomialDomain = "coefficient",
-    ) -> Ciphertext:
-        """Encode and encrypt a message in one call.
-
-        Shapes:
-            [*batch, slot] -> data [2, *batch, limb, N]. A 0-d message fills every slot.
-
-        State:
-            At ``depth`` with ``scale``; two components; bounds of a fresh encryption.
-
-        Args:
-            message: Tensor, array or number, real or complex; the last axis has
-                ``config.num_slots`` values.
-            public_key: Key of the one who may decrypt.
-            depth: How many primes are dropped already.
-            scale: ``config.scale_at(depth)`` when omitted.
-            message_bound: Largest magnitude the message may have, in message units. It is public
-                and never computed from the message.
-            device: Where the result lives: the public key's device.
-            output_domain: "coefficient", or "ntt" as products and rotations like it.
-
-        Raises:
-            MessageValueError: Wrong length, NaN or infinity, or a value beyond the bound.
-            MessageTypeError: The message is of no numeric type.
-            DeviceMismatchError: The public key lives elsewhere.
-
-        Example:
-            >>> message = torch.linspace(-1, 1, engine.config.num_slots)
-            >>> engine.encrypt_message(message, public_key).depth
-            0
-
-        Source:
-            Cheon, Kim, Kim, Song (ASIACRYPT 2017), Ecd and Enc.
-        """
-        operation = "encrypt_message"
-        self._require_public_key(operation, public_key)
-        target = public_key.device if device is None else _device_of(device)
-        if target != public_key.device:
-            raise DeviceMismatchError(
-                operation,
-                f"asked for {target}, the public key is on {public_key.device}",
-                "Encryption runs where the key is; nothing is moved unasked",
-                "Move the key with public_key.to(device)",
-            )
-        plaintext = self._encode(operation, message, depth, scale, message_bound, target)
-        return self._encrypt(operation, plaintext, public_key, output_domain)
-
     def _encode(
         self,
         operation: str,
@@ -303,7 +195,16 @@ class CodecMethods(EngineCore):
                 "A depth counts dropped primes from 0",
                 "Choose one of these depths",
             )
-        actual = config.scale_at(depth) if scale is None else float(scale)
+        actual = config.scale_at(depth) if scale is None else real_number(operation, "scale", scale)
+        if actual < 1:
+            raise ParameterError(
+                operation,
+                f"scale is {actual}",
+                "A scale is finite and at least 1",
+                "Pass such a scale, for example 2.0**40",
+            )
+        if message_bound is not None:
+            message_bound = real_number(operation, "message_bound", message_bound)
         resources = self.dispatcher(device).resources  # before any tensor, as dispatcher() says
         slots = prepare_message(
             operation,
@@ -314,7 +215,7 @@ class CodecMethods(EngineCore):
             modulus_quarter=half_modulus(config, "Q", depth) / 2,
             device=device,
         )
-        bound = _covering_power(slots) if message_bound is None else float(message_bound)
+        bound = _covering_power(slots) if message_bound is None else message_bound
         state = CkksState(
             config=config,
             depth=depth,
@@ -323,50 +224,12 @@ class CodecMethods(EngineCore):
             modulus_basis="Q",
             residue_representation="standard",
             components=1,
-            noise_bound=noise.encoding(config, actual),
+            noise_bound=noise.encoding(config, actual, bound),
             message_bound=bound,
             insecure=config.insecure,
         )
         state.check_bounds(operation)
         return Plaintext(encode_slots(resources, slots, actual, depth), state)
-
-    def _encrypt(
-        self,
-        operation: str,
-        plaintext: Plaintext,
-        public_key: PublicKey,
-        output_domain: PolynomialDomain,
-    ) -> Ciphertext:
-        names = ("the plaintext", "the public key")
-        require_same_context(operation, plaintext.state, public_key.state, names=names)
-        domain = chosen_domain(operation, output_domain, "coefficient")
-        state = plaintext.state
-        depth, scale = state.depth, state.scale
-        assert depth is not None
-        assert scale is not None
-        resources = self.dispatcher(plaintext.device).resources
-        data = encrypt_zero_with_public_key(
-            resources,
-            self._ntt_backend,
-            public_key.data,
-            self._random.root(Domain.ENCRYPTION_MASK),
-            plaintext.batch_shape,
-            depth,
-        )
-        rns_params = resources.material(f"rns_parameters/Q/{depth}")
-        ckks_ops.add_plaintext_(data, plaintext.data, rns_params)
-        if domain == "ntt":
-            transform_on(resources, self._ntt_backend, "Q", depth).forward_(data)
-        result = state.replace(
-            components=2,
-            polynomial_domain=domain,
-            key_id=public_key.key_id,
-            noise_bound=known_sum(
-                state.noise_bound, noise.public_key_encryption(self.config, scale)
-            ),
-            insecure=self.insecure or public_key.state.insecure or state.insecure,
-        )
-        return Ciphertext(data, result.check_bounds(operation))
 
     def _require_encoded(self, operation: str, plaintext: Plaintext) -> None:
         self._require_context(operation, plaintext.state)
@@ -376,21 +239,26 @@ class CodecMethods(EngineCore):
             operation, plaintext.state, "residue_representation", "standard", remedy, "plaintext"
         )
 
-    def _require_public_key(self, operation: str, public_key: object) -> None:
-        if not isinstance(public_key, PublicKey):
-            raise OperandTypeError(
-                operation,
-                f"public_key is a {type(public_key).__name__}, needed is a PublicKey",
-                "Messages are encrypted with a public key",
-                "Make one with engine.create_public_key(secret_key)",
-            )
-        self._require_context(operation, public_key.state)
+
+def real_number(operation: str, name: str, value: object) -> float:
+    """Return a real number as a float, or refuse what is none."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ParameterError(
+            operation,
+            f"{name} is a {type(value).__name__}, needed is a number",
+            f"{name} is one real number for all slots",
+            "Pass an int or a float",
+        )
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf  # an int that no float64 holds
 
 
 def _covering_power(slots: torch.Tensor) -> float:
     largest = float(torch.view_as_complex(slots.contiguous()).abs().max()) if slots.numel() else 0.0
-    return 2.0 ** math.ceil(math.log2(largest)) if largest > 0 else 0.0
-
-
-def _device_of(device: torch.device | str | None) -> torch.device:
-    return torch.device("cpu" if device is None else device)
+    if largest == 0:
+        return 0.0
+    # Exactly: log2 of a number just above a large power of two is rounded down to that power.
+    fraction, exponent = math.frexp(largest)
+    return math.ldexp(1.0, exponent - 1 if fraction == 0.5 else exponent)
