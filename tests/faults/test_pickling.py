@@ -11,7 +11,13 @@ import pytest
 import torch
 
 from fhelium import Engine
-from fhelium.errors import FHEliumError, InsecureWarning, RandomnessError, SecretExposureError
+from fhelium.errors import (
+    FHEliumError,
+    InsecureWarning,
+    RandomnessError,
+    SecretExposureError,
+    StateError,
+)
 from tests.faults.calls import engine_calls, message, parts, same
 
 pytestmark = pytest.mark.filterwarnings("ignore::fhelium.errors.InsecureWarning")
@@ -144,3 +150,11 @@ def test_errors_cross_process_borders_with_their_parts(small):
     assert str(back) == str(caught.value)
     assert back.fields == caught.value.fields
     assert back.canonical_step == 7
+
+
+def test_an_error_can_be_made_of_its_whole_text():
+    """torch's DataLoader rebuilds a worker's error as its class around one string."""
+    error = StateError("Caught StateError in DataLoader worker process 0.")
+    assert str(error) == "Caught StateError in DataLoader worker process 0."
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert str(StateError("add", "depths are 0 and 1")) == "add: depths are 0 and 1."

@@ -141,6 +141,25 @@ def test_secure_encryptions_of_many_threads_decrypt(small):
     assert max(together(work)) < 2.0**-14
 
 
+def test_one_thread_records_while_another_computes(small, calls):
+    """Recording computes nothing, in the thread that records and in no other."""
+    expected = [copied(parts(call(small.engine))) for call in calls]
+    x = small.engine.encrypt_message(message(small, 4), small.public_key)
+
+    def work(index: int) -> tuple[int, ...]:
+        if index % 2:
+            for call, wanted in zip(calls, expected, strict=True):
+                assert same(parts(call(small.engine)), wanted), call.name
+            return ()
+        with small.engine.record_keys() as record:
+            for step in range(40):
+                assert small.engine.rotate_by_step(x, 100 + step).device.type == "meta"
+        return record.steps
+
+    assert together(work, 4) == [tuple(range(100, 140)), ()] * 2
+    assert small.engine.keys.steps == small.keys.steps
+
+
 def test_adding_keys_while_others_compute(small):
     """A reader sees a set of keys before or after an addition, and exact results either way."""
     steps = tuple(range(1, 25))
