@@ -69,8 +69,8 @@ void transform_indexed(const char* name, bool inverse, const Tensor& out, const 
   const u64* twiddles = check_twiddles(name, dense, o.limbs, o.degree);
   const int64_t *e = even.const_data_ptr<int64_t>(), *d = odd.const_data_ptr<int64_t>(),
                 *s = schedule.const_data_ptr<int64_t>();
-  const auto kernel = inverse ? ntt_kernels().inverse_indexed : ntt_kernels().forward_indexed;
-  for_each_row(o, in, [&](u64* row, const u64* source, int64_t step, int64_t limb) {
+  const auto kernel = inverse ? kIndexedNttKernels.inverse : kIndexedNttKernels.forward;
+  for_each_row(o, in, [&](u64* row, const u64* source, int64_t step, int64_t limb, const u64*) {
     if (row != source)
       for (int64_t k = 0; k < o.degree; ++k) row[k] = source[k * step];
     kernel(row, o.degree, stages, e, d, s, twiddles + limb * o.degree,

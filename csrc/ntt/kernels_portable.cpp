@@ -15,8 +15,8 @@
 namespace fhelium {
 namespace {
 
-constexpr u64 kFormat = 0x4064;  // one 64-bit quotient a node
-// Words of this format behind the common header: Shoup quotients of ...
+// Behind the header a table holds one 64-bit quotient a node. Words of this format behind the
+// common header: Shoup quotients of ...
 constexpr int kScale = kTableDegree + 1;  // N^-1
 constexpr int kScaledRoot = kScale + 1;   // N^-1 psi^(N/2)
 constexpr i64 kBlock = 2048;              // words worked level by level: 16 KiB, half of a small L1
@@ -109,7 +109,8 @@ void forward_row(u64* out, const u64* in, i64 step, i64 n, const u64* nodes, con
   for (i64 c = 0; c < 4; ++c) forward_below<kLazy>(out + c * (n / 4), n / 4, 4 + c, nodes, m);
 }
 
-void forward(u64* out, const u64* in, i64 step, i64 degree, const u64* table, const Modulus& m) {
+void forward(u64* out, const u64* in, i64 step, i64 degree, const u64* table, const Modulus& m,
+             const u64* /*next*/) {
   const u64* nodes = table + kTableHeaderWords;
   const u64 levels = static_cast<u64>(exact_log2(degree));
   if (m.reciprocal > 2 * levels)
@@ -203,7 +204,8 @@ void inverse_row(u64* x, i64 n, const u64* table, u64 q) {
   inverse_last<kLazy>(x, n / 4, table, q);
 }
 
-void inverse(u64* out, const u64* in, i64 step, i64 degree, const u64* table, const Modulus& m) {
+void inverse(u64* out, const u64* in, i64 step, i64 degree, const u64* table, const Modulus& m,
+             const u64* /*next*/) {
   if (out != in || step != 1)
     for (i64 k = 0; k < degree; ++k) out[k] = in[k * step];
   if (m.reciprocal >= static_cast<u64>(degree))
@@ -214,11 +216,11 @@ void inverse(u64* out, const u64* in, i64 step, i64 degree, const u64* table, co
 
 // ---- tables ------------------------------------------------------------------------------------
 
-i64 table_words(i64 degree) { return kTableHeaderWords + degree; }
+i64 table_words(i64 degree, const Modulus& /*m*/) { return kTableHeaderWords + degree; }
 
 void build_table(u64* table, i64 degree, u64 root, const Modulus& m) {
   for (int k = 0; k < kTableHeaderWords; ++k) table[k] = 0;
-  table[kTableFormat] = kFormat;
+  table[kTableFormat] = kFormatPortable;
   table[kTableModulus] = m.q;
   table[kTableDegree] = static_cast<u64>(degree);
 
@@ -262,8 +264,8 @@ void inverse_indexed(u64* row, i64 degree, i64 stages, const i64* even, const i6
 
 }  // namespace
 
-const NttKernels kNttKernelsPortable = {
-    kFormat, table_words, build_table, forward, inverse, forward_indexed, inverse_indexed,
-};
+const NttKernels kNttKernelsPortable = {kFormatPortable, table_words, build_table, forward,
+                                        inverse};
+const IndexedNttKernels kIndexedNttKernels = {forward_indexed, inverse_indexed};
 
 }  // namespace fhelium

@@ -7,9 +7,9 @@
 
 namespace fhelium {
 
-/// Call transform(destination, source, step, limb) for every row, one task per row, limb outermost
-/// so that a limb's table is read once. The destination is contiguous: a buffer stands in for the
-/// rows of a tensor that is not.
+/// Call transform(destination, source, step, limb, next) for every row, one task per row, limb
+/// outermost so that a limb's table is read once. The destination is contiguous: a buffer stands in
+/// for the rows of a tensor that is not. `next` is the contiguous source that follows, or null.
 template <class Transform>
 void for_each_row(const ResidueRows& out, const ResidueRows& in, const Transform& transform) {
   const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, out.degree));
@@ -19,7 +19,10 @@ void for_each_row(const ResidueRows& out, const ResidueRows& in, const Transform
       const int64_t limb = row / out.batches, batch = row % out.batches;
       u64* target = out.pointer(batch, limb);
       u64* work = out.step == 1 ? target : buffer.data();
-      transform(work, static_cast<const u64*>(in.pointer(batch, limb)), in.step, limb);
+      const bool follows = row + 1 < end && in.step == 1;
+      const u64* next =
+          follows ? in.pointer((row + 1) % out.batches, (row + 1) / out.batches) : nullptr;
+      transform(work, static_cast<const u64*>(in.pointer(batch, limb)), in.step, limb, next);
       if (work == target) continue;
       for (int64_t k = 0; k < out.degree; ++k) target[k * out.step] = work[k];
     }

@@ -44,13 +44,16 @@ Tensor ntt_tables(const Tensor roots, int64_t degree, const Tensor rns_params) {
   const std::vector<u64> values = check_constants(kName, "roots", roots, limbs);
   check_roots(kName, values, degree, moduli);
   const auto& kernels = ntt_kernels();
-  const int64_t words = kernels.table_words(degree);
+  int64_t words = 0;
+  for (const Modulus& m : moduli) words = std::max(words, kernels.table_words(degree, m));
   Tensor out = empty_on(rns_params, {limbs, words});
   u64* data = reinterpret_cast<u64*>(out.mutable_data_ptr<int64_t>());
   parallel_for(0, limbs, std::max<int64_t>(1, 16384 / degree), [&](int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; ++j)
-      kernels.build_table(data + j * words, degree, values[static_cast<size_t>(j)],
-                          moduli[static_cast<size_t>(j)]);
+    for (int64_t j = begin; j < end; ++j) {
+      const Modulus& m = moduli[static_cast<size_t>(j)];
+      kernels.build_table(data + j * words, degree, values[static_cast<size_t>(j)], m);
+      std::fill(data + j * words + kernels.table_words(degree, m), data + (j + 1) * words, 0);
+    }
   });
   return out;
 }
