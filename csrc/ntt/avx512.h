@@ -29,29 +29,37 @@ FHELIUM_INLINE Word8 reduce_once(Word8 x, Word8 bound) {
   return _mm512_min_epu64(x, subtract(x, bound));
 }
 
-/// Ask for the block of 64 words at p that another transform will read, and go on to the next.
-FHELIUM_INLINE const u64* prefetch_block(const u64* p) {
+/// Ask for eight lines that will be read soon.
+FHELIUM_INLINE void prefetch_soon(const u64* p) {
+  FHELIUM_UNROLL
+  for (int i = 0; i < 8; ++i) _mm_prefetch(reinterpret_cast<const char*>(p + 8 * i), _MM_HINT_T0);
+}
+
+/// Ask for eight lines that the next transform will read, and go on to the ones behind them.
+FHELIUM_INLINE const u64* prefetch_later(const u64* p) {
   if (p == nullptr) return p;
-  FHELIUM_UNROLL for (int i = 0; i < 8; ++i)
-      _mm_prefetch(reinterpret_cast<const char*>(p + 8 * i), _MM_HINT_T1);
+  FHELIUM_UNROLL
+  for (int i = 0; i < 8; ++i) _mm_prefetch(reinterpret_cast<const char*>(p + 8 * i), _MM_HINT_T1);
   return p + 64;
 }
 
-/// Row i, column c of an 8 x 8 matrix -> row c, column i.
+/// Row i, column c of an 8 x 8 matrix -> row c, column i: pairs, then quarters, then halves.
 FHELIUM_INLINE void transpose(Word8* v) {
   Word8 pair[8], quad[8];
-  FHELIUM_UNROLL for (int i = 0; i < 4;
-                      ++i) {  // pair[i]: column parity i % 2 of rows 2 (i / 2), ..
-    pair[2 * i] = _mm512_unpacklo_epi64(v[2 * i], v[2 * i + 1]);
-    pair[2 * i + 1] = _mm512_unpackhi_epi64(v[2 * i], v[2 * i + 1]);
+  FHELIUM_UNROLL
+  for (int i = 0; i < 8; i += 2) {
+    pair[i] = _mm512_unpacklo_epi64(v[i], v[i + 1]);
+    pair[i + 1] = _mm512_unpackhi_epi64(v[i], v[i + 1]);
   }
-  FHELIUM_UNROLL for (int half = 0; half < 8; half += 4)
-      FHELIUM_UNROLL for (int odd = 0; odd < 2; ++odd) {
-    const Word8 top = pair[half + odd], bottom = pair[half + odd + 2];
-    quad[half + odd] = _mm512_shuffle_i64x2(top, bottom, 0x88);
-    quad[half + odd + 2] = _mm512_shuffle_i64x2(top, bottom, 0xdd);
+  FHELIUM_UNROLL
+  for (int i = 0; i < 2; ++i) {
+    quad[i] = _mm512_shuffle_i64x2(pair[i], pair[i + 2], 0x88);
+    quad[i + 2] = _mm512_shuffle_i64x2(pair[i], pair[i + 2], 0xdd);
+    quad[i + 4] = _mm512_shuffle_i64x2(pair[i + 4], pair[i + 6], 0x88);
+    quad[i + 6] = _mm512_shuffle_i64x2(pair[i + 4], pair[i + 6], 0xdd);
   }
-  FHELIUM_UNROLL for (int i = 0; i < 4; ++i) {
+  FHELIUM_UNROLL
+  for (int i = 0; i < 4; ++i) {
     v[i] = _mm512_shuffle_i64x2(quad[i], quad[i + 4], 0x88);
     v[i + 4] = _mm512_shuffle_i64x2(quad[i], quad[i + 4], 0xdd);
   }
@@ -143,8 +151,10 @@ struct Wide {
 
   /// x below `bound` q, a power of two up to 64 -> below 4q.
   FHELIUM_METHOD Word8 reduce(Word8 x, int bound) const {
-    FHELIUM_UNROLL for (int shift = 5; shift >= 2; --shift) if (bound > 1 << shift) x =
-        reduce_once(x, _mm512_slli_epi64(q, static_cast<unsigned>(shift)));
+    FHELIUM_UNROLL
+    for (int shift = 5; shift >= 2; --shift)
+      if (bound > 1 << shift)
+        x = reduce_once(x, _mm512_slli_epi64(q, static_cast<unsigned>(shift)));
     return x;
   }
 

@@ -47,9 +47,11 @@ struct Forward {
   template <int kRows, bool kFirst, class Twiddles>
   FHELIUM_METHOD void level(Word8* v, int depth, const Twiddles& w) const {
     const int half = kRows >> (depth + 1);
-    FHELIUM_UNROLL for (int group = 0; group < 1 << depth; ++group) {
+    FHELIUM_UNROLL
+    for (int group = 0; group < 1 << depth; ++group) {
       const Twiddle8 twiddle = w((1 << depth) - 1 + group);
-      FHELIUM_UNROLL for (int i = 0; i < half; ++i) {
+      FHELIUM_UNROLL
+      for (int i = 0; i < half; ++i) {
         Word8& x = v[2 * half * group + i];
         Word8& y = v[2 * half * group + half + i];
         const Word8 base = prepare<kFirst>(x, depth);
@@ -66,15 +68,19 @@ struct Forward {
     constexpr int kRows = 1 << kLog;
     const Forward self = *this;  // in registers: a store could alias *this
     Twiddle8 twiddles[kRows - 1];
-    FHELIUM_UNROLL for (int k = 0; k < kRows - 1; ++k) twiddles[k] =
-        a.twiddle_spread(nodes + A::kTwiddleWords * k);
+    FHELIUM_UNROLL
+    for (int k = 0; k < kRows - 1; ++k)
+      twiddles[k] = a.twiddle_spread(nodes + A::kTwiddleWords * k);
     const i64 stride = n >> kLog;
     for (i64 j = 0; j < stride; j += 8) {
       Word8 v[kRows];
-      FHELIUM_UNROLL for (int i = 0; i < kRows; ++i) v[i] = load(in + i * stride + j);
-      FHELIUM_UNROLL for (int depth = 0; depth < kLog; ++depth)
-          self.template level<kRows, kFirst>(v, depth, [&](int k) { return twiddles[k]; });
-      FHELIUM_UNROLL for (int i = 0; i < kRows; ++i) store(out + i * stride + j, v[i]);
+      FHELIUM_UNROLL
+      for (int i = 0; i < kRows; ++i) v[i] = load(in + i * stride + j);
+      FHELIUM_UNROLL
+      for (int depth = 0; depth < kLog; ++depth)
+        self.template level<kRows, kFirst>(v, depth, [&](int k) { return twiddles[k]; });
+      FHELIUM_UNROLL
+      for (int i = 0; i < kRows; ++i) store(out + i * stride + j, v[i]);
     }
   }
 
@@ -93,17 +99,26 @@ struct Forward {
     constexpr int kWords = A::kTwiddleWords;
     const Forward self = *this;
     for (; count > 0; --count, x += kBlockWords, table += kWords * kBlockWords) {
-      next = prefetch_block(next);
+      for (int k = 0; k < kWords; ++k)
+        prefetch_soon(table + (k + kWords * kPrefetchBlocks) * kBlockWords);
+      next = prefetch_later(next);
       Word8 v[8];
-      FHELIUM_UNROLL for (int i = 0; i < 8; ++i) v[i] = load(x + 8 * i);
-      FHELIUM_UNROLL for (int depth = 0; depth < 3; ++depth) self.template level<8, false>(
-          v, depth, [&](int k) { return self.a.twiddle_spread(table + kWords * k); });
+      FHELIUM_UNROLL
+      for (int i = 0; i < 8; ++i) v[i] = load(x + 8 * i);
+      FHELIUM_UNROLL
+      for (int depth = 0; depth < 3; ++depth)
+        self.template level<8, false>(
+            v, depth, [&](int k) { return self.a.twiddle_spread(table + kWords * k); });
       transpose(v);
-      FHELIUM_UNROLL for (int depth = 0; depth < 3; ++depth) self.template level<8, false>(
-          v, depth, [&](int k) { return self.a.twiddle_load(table + kWords * 8 * (k + 1)); });
-      FHELIUM_UNROLL for (int i = 0; i < 8; ++i) v[i] = self.a.finish(v[i]);
+      FHELIUM_UNROLL
+      for (int depth = 0; depth < 3; ++depth)
+        self.template level<8, false>(
+            v, depth, [&](int k) { return self.a.twiddle_load(table + kWords * 8 * (k + 1)); });
+      FHELIUM_UNROLL
+      for (int i = 0; i < 8; ++i) v[i] = self.a.finish(v[i]);
       transpose(v);
-      FHELIUM_UNROLL for (int i = 0; i < 8; ++i) store(x + 8 * i, v[i]);
+      FHELIUM_UNROLL
+      for (int i = 0; i < 8; ++i) store(x + 8 * i, v[i]);
     }
   }
 

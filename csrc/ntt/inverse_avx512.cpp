@@ -21,7 +21,8 @@ struct Inverse {
   Word8 multiples[kMultiples];
 
   FHELIUM_METHOD explicit Inverse(const Modulus& m) : a(m) {
-    FHELIUM_UNROLL for (int k = 0; k < kMultiples; ++k) multiples[k] = spread(m.q << k);
+    FHELIUM_UNROLL
+    for (int k = 0; k < kMultiples; ++k) multiples[k] = spread(m.q << k);
   }
 
   /// Bring a value with the given bound (in q, a power of two) below kProduct q.
@@ -48,9 +49,11 @@ struct Inverse {
   template <int kRows, class Twiddles>
   FHELIUM_METHOD void level(Word8* v, int* bounds, int half, const Twiddles& w) const {
     const int groups = kRows / (2 * half);
-    FHELIUM_UNROLL for (int group = 0; group < groups; ++group) {
+    FHELIUM_UNROLL
+    for (int group = 0; group < groups; ++group) {
       const Twiddle8 twiddle = w(2 * groups - 2 - group);
-      FHELIUM_UNROLL for (int i = 0; i < half; ++i) {
+      FHELIUM_UNROLL
+      for (int i = 0; i < half; ++i) {
         const int x = 2 * half * group + i, y = x + half;
         spread_sum(v[x], v[y], bounds[x], bounds[y]);
         v[y] = a.product(v[y], twiddle);
@@ -60,7 +63,8 @@ struct Inverse {
 
   template <int kRows>
   FHELIUM_METHOD void settle(Word8* v, int* bounds) const {
-    FHELIUM_UNROLL for (int i = 0; i < kRows; ++i) {
+    FHELIUM_UNROLL
+    for (int i = 0; i < kRows; ++i) {
       if (bounds[i] > kKept) reduce(v[i], bounds[i]);
       bounds[i] = kKept;
     }
@@ -72,8 +76,9 @@ struct Inverse {
     constexpr int kRows = 1 << kLog;
     const Inverse self = *this;  // in registers: a store could alias *this
     Twiddle8 twiddles[kRows];
-    FHELIUM_UNROLL for (int k = 0; k < kRows - 1; ++k) twiddles[k] =
-        a.twiddle_spread(nodes + A::kTwiddleWords * k);
+    FHELIUM_UNROLL
+    for (int k = 0; k < kRows - 1; ++k)
+      twiddles[k] = a.twiddle_spread(nodes + A::kTwiddleWords * k);
     if (kLast) {
       twiddles[0] = a.twiddle_spread(table + kScaledRoot);
       twiddles[kRows - 1] = a.twiddle_spread(table + kScale);
@@ -82,20 +87,24 @@ struct Inverse {
     for (i64 j = 0; j < stride; j += 8) {
       Word8 v[kRows];
       int bounds[kRows];
-      FHELIUM_UNROLL for (int i = 0; i < kRows; ++i) {
+      FHELIUM_UNROLL
+      for (int i = 0; i < kRows; ++i) {
         v[i] = load(x + i * stride + j);
         bounds[i] = kKept;
       }
-      FHELIUM_UNROLL for (int log = 0; log < kLog; ++log)
-          self.template level<kRows>(v, bounds, 1 << log, [&](int k) { return twiddles[k]; });
+      FHELIUM_UNROLL
+      for (int log = 0; log < kLog; ++log)
+        self.template level<kRows>(v, bounds, 1 << log, [&](int k) { return twiddles[k]; });
       if (kLast) {
-        FHELIUM_UNROLL for (int i = 0; i < kRows / 2; ++i) v[i] =
-            self.a.product(v[i], twiddles[kRows - 1]);
-        FHELIUM_UNROLL for (int i = 0; i < kRows; ++i) v[i] = self.a.finish_product(v[i]);
+        FHELIUM_UNROLL
+        for (int i = 0; i < kRows / 2; ++i) v[i] = self.a.product(v[i], twiddles[kRows - 1]);
+        FHELIUM_UNROLL
+        for (int i = 0; i < kRows; ++i) v[i] = self.a.finish_product(v[i]);
       } else {
         self.template settle<kRows>(v, bounds);
       }
-      FHELIUM_UNROLL for (int i = 0; i < kRows; ++i) store(x + i * stride + j, v[i]);
+      FHELIUM_UNROLL
+      for (int i = 0; i < kRows; ++i) store(x + i * stride + j, v[i]);
     }
   }
 
@@ -114,24 +123,33 @@ struct Inverse {
     constexpr int kWords = A::kTwiddleWords;
     const Inverse self = *this;
     for (; count > 0; --count, out += kBlockWords, in += kBlockWords) {
-      next = prefetch_block(next);
+      for (int k = 0; k < kWords; ++k)
+        prefetch_soon(table + (k - kWords * kPrefetchBlocks) * kBlockWords);
+      next = prefetch_later(next);
       Word8 v[8], rows[8];
       int bounds[8];
-      FHELIUM_UNROLL for (int i = 0; i < 8; ++i) {
+      FHELIUM_UNROLL
+      for (int i = 0; i < 8; ++i) {
         v[i] = load(in + 8 * (7 - i));  // lane i of the mirror's vectors serves row 7 - i
         bounds[i] = 1;
       }
       transpose(v);
-      FHELIUM_UNROLL for (int log = 0; log < 3; ++log) self.template level<8>(
-          v, bounds, 1 << log,
-          [&](int k) { return self.a.twiddle_load(table + kWords * 8 * (k + 1)); });
+      FHELIUM_UNROLL
+      for (int log = 0; log < 3; ++log)
+        self.template level<8>(v, bounds, 1 << log, [&](int k) {
+          return self.a.twiddle_load(table + kWords * 8 * (k + 1));
+        });
       self.template settle<8>(v, bounds);
       transpose(v);
-      FHELIUM_UNROLL for (int i = 0; i < 8; ++i) rows[i] = v[7 - i];
-      FHELIUM_UNROLL for (int log = 0; log < 3; ++log) self.template level<8>(
-          rows, bounds, 1 << log, [&](int k) { return self.a.twiddle_spread(table + kWords * k); });
+      FHELIUM_UNROLL
+      for (int i = 0; i < 8; ++i) rows[i] = v[7 - i];
+      FHELIUM_UNROLL
+      for (int log = 0; log < 3; ++log)
+        self.template level<8>(rows, bounds, 1 << log,
+                               [&](int k) { return self.a.twiddle_spread(table + kWords * k); });
       self.template settle<8>(rows, bounds);
-      FHELIUM_UNROLL for (int i = 0; i < 8; ++i) store(out + 8 * i, rows[i]);
+      FHELIUM_UNROLL
+      for (int i = 0; i < 8; ++i) store(out + 8 * i, rows[i]);
       table -= kWords * kBlockWords;
     }
   }

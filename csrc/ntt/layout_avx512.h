@@ -25,6 +25,7 @@ enum class NttPath { kPortable, kNarrowLazy, kNarrowPass, kNarrowLevel, kWideLaz
 
 constexpr i64 kBlockWords = 64;
 constexpr int kBlockLevels = 6;
+constexpr i64 kPrefetchBlocks = 8;  // how far ahead of the blocks their table is asked for
 constexpr i64 kSmallestDegree = 2 * kBlockWords;  // at least one level in front of the blocks
 
 // Largest multiple of q that a lazy value of the inverse may reach, by path.
