@@ -12,6 +12,7 @@ namespace fhelium {
 const NttKernels& ntt_kernels() {
   switch (active_isa()) {
 #if FHELIUM_X86_KERNELS
+    case Isa::kAvx2: return kNttKernelsAvx2;
     case Isa::kAvx512: return kNttKernelsAvx512;
 #endif
     default: return kNttKernelsPortable;

@@ -51,6 +51,7 @@ struct IndexedNttKernels {
 const NttKernels& ntt_kernels();
 
 extern const NttKernels kNttKernelsPortable;
+extern const NttKernels kNttKernelsAvx2;
 extern const NttKernels kNttKernelsAvx512;
 extern const IndexedNttKernels kIndexedNttKernels;
 
