@@ -25,7 +25,8 @@ using namespace fhelium;
 constexpr int kLimbs = 24;
 
 u64* huge_block(i64 words) {
-  const size_t page = size_t{2} << 20, bytes = (static_cast<size_t>(words) * 8 + page - 1) / page * page;
+  const size_t page = size_t{2} << 20,
+               bytes = (static_cast<size_t>(words) * 8 + page - 1) / page * page;
   void* block = nullptr;
   if (posix_memalign(&block, page, bytes) != 0) abort();
   madvise(block, bytes, MADV_HUGEPAGE);
@@ -185,7 +186,9 @@ int main(int count, char** arguments) {
   const int rounds = count > 1 ? std::atoi(arguments[1]) : 31;
   std::vector<NamedKernels> all;
   const std::string wanted = count > 2 ? arguments[2] : "portable,avx512";
-  if (wanted.find("portable") != std::string::npos) all.push_back({"portable", &kNttKernelsPortable});
+  if (wanted.find("portable") != std::string::npos)
+    all.push_back({"portable", &kNttKernelsPortable});
+  if (wanted.find("avx2") != std::string::npos) all.push_back({"avx2", &kNttKernelsAvx2});
   if (wanted.find("avx512") != std::string::npos) all.push_back({"avx512", &kNttKernelsAvx512});
   std::vector<int> sizes;
   for (int i = 3; i < count; ++i) sizes.push_back(std::atoi(arguments[i]));
