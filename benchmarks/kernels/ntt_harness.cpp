@@ -64,8 +64,8 @@ u64 root_of(u64 q, u64 degree) {
   }
 }
 
-Modulus modulus_of(u64 q, u64 degree) {
-  Modulus m = {};
+Modulus<u64> modulus_of(u64 q, u64 degree) {
+  Modulus<u64> m = {};
   m.q = q;
   m.inverse = inverse_modulo_word(q);
   m.bits = q < u64{1} << 50 ? 52 : 64;
@@ -121,13 +121,13 @@ void run(std::vector<Candidate>& candidates, const std::vector<u64*>& rows, int 
 
 struct NamedKernels {
   std::string name;
-  const NttKernels* kernels;
+  const NttKernels<u64>* kernels;
 };
 
 void time_case(const std::vector<NamedKernels>& all, int log_degree, int bits, int rounds) {
   const i64 degree = i64{1} << log_degree;
   const u64 q = prime_below(bits), psi = root_of(q, static_cast<u64>(degree));
-  const Modulus m = modulus_of(q, static_cast<u64>(degree));
+  const Modulus<u64> m = modulus_of(q, static_cast<u64>(degree));
   std::vector<u64*> rows;
   u64 state = 1;
   for (int limb = 0; limb < kLimbs; ++limb) {
@@ -139,7 +139,7 @@ void time_case(const std::vector<NamedKernels>& all, int log_degree, int bits, i
   }
   std::vector<Candidate> forward, inverse;
   for (const NamedKernels& named : all) {
-    const NttKernels* kernels = named.kernels;
+    const NttKernels<u64>* kernels = named.kernels;
     const i64 words = (kernels->table_words(degree, m) + 7) / 8 * 8;
     u64* tables = huge_block(words * kLimbs);
     for (int limb = 0; limb < kLimbs; ++limb)
@@ -187,9 +187,9 @@ int main(int count, char** arguments) {
   std::vector<NamedKernels> all;
   const std::string wanted = count > 2 ? arguments[2] : "portable,avx512";
   if (wanted.find("portable") != std::string::npos)
-    all.push_back({"portable", &kNttKernelsPortable});
-  if (wanted.find("avx2") != std::string::npos) all.push_back({"avx2", &kNttKernelsAvx2});
-  if (wanted.find("avx512") != std::string::npos) all.push_back({"avx512", &kNttKernelsAvx512});
+    all.push_back({"portable", &kNttKernels64Portable});
+  if (wanted.find("avx2") != std::string::npos) all.push_back({"avx2", &kNttKernels64Avx2});
+  if (wanted.find("avx512") != std::string::npos) all.push_back({"avx512", &kNttKernels64Avx512});
   std::vector<int> sizes;
   for (int i = 3; i < count; ++i) sizes.push_back(std::atoi(arguments[i]));
   if (sizes.empty()) sizes = {45, 48, 50, 56, 60};

@@ -28,7 +28,7 @@ constexpr int kLazyBound = 16, kPassBound = 4;
 
 /// Forward without reductions a level adds 5/8 q: below 16 q on the 20 levels of the largest ring.
 /// One reduction in three levels leaves 5/8 q and three times as much added.
-FHELIUM_INLINE PathAvx2 path_avx2(i64 degree, const Modulus& m) {
+FHELIUM_INLINE PathAvx2 path_avx2(i64 degree, const Modulus<u64>& m) {
   if (degree < NttLayout<4, 1>::kSmallestDegree) return PathAvx2::kPortable;
   const u64 narrow = m.reciprocal >> 12;  // how many q fit 52 bits
   if (narrow >= kLazyBound && exact_log2(degree) <= 20) return PathAvx2::kLazy;
@@ -55,7 +55,7 @@ struct Doubles4 {
 
   Vector q, inverse, unit;
 
-  FHELIUM_METHOD explicit Doubles4(const Modulus& m)
+  FHELIUM_METHOD explicit Doubles4(const Modulus<u64>& m)
       : q(_mm256_set1_pd(static_cast<double>(m.q))),
         inverse(_mm256_set1_pd(1.0 / static_cast<double>(m.q))),
         unit(_mm256_set1_pd(kUnit)) {}
@@ -119,12 +119,12 @@ struct Doubles4 {
 
   // Signed values need no lift.
   struct Lift {
-    FHELIUM_METHOD Lift(const Modulus& /*m*/, int /*products*/) {}
+    FHELIUM_METHOD Lift(const Modulus<u64>& /*m*/, int /*products*/) {}
   };
   FHELIUM_METHOD static Vector lifted(Vector x, const Lift& /*lift*/) { return x; }
   FHELIUM_METHOD Vector reduce_lifted(Vector x, const Lift& /*lift*/) const { return reduce(x, 0); }
   struct Multiples {
-    FHELIUM_METHOD explicit Multiples(const Modulus& /*m*/) {}
+    FHELIUM_METHOD explicit Multiples(const Modulus<u64>& /*m*/) {}
   };
   FHELIUM_METHOD static Vector difference(Vector y, Vector x, const Multiples& /*multiples*/,
                                           int /*bound*/) {

@@ -24,7 +24,7 @@ constexpr int kWideLazyBound = 64, kWideLevelBound = 8;
 /// Forward without reductions a value starts from (levels + 1) products and gains or loses one a
 /// level: 4 levels + 3 q on narrow words, where a product is below 2q, 8 levels + 5 on wide ones.
 /// One reduction in three levels leaves a product, a lift of three and a gain of three: 14 q.
-FHELIUM_INLINE PathAvx512 path_avx512(i64 degree, const Modulus& m) {
+FHELIUM_INLINE PathAvx512 path_avx512(i64 degree, const Modulus<u64>& m) {
   if (degree < NttLayout<8, 1>::kSmallestDegree) return PathAvx512::kPortable;
   const u64 levels = static_cast<u64>(exact_log2(degree));
   const u64 narrow = m.reciprocal >> 12, wide = m.reciprocal;  // how many q a word holds
@@ -89,7 +89,7 @@ struct Words8 {
   /// q, 2q, .. 32q.
   struct Multiples {
     Vector by_log[6];
-    FHELIUM_METHOD explicit Multiples(const Modulus& m) {
+    FHELIUM_METHOD explicit Multiples(const Modulus<u64>& m) {
       FHELIUM_UNROLL
       for (int k = 0; k < 6; ++k) by_log[k] = spread(m.q << k);
     }
@@ -109,7 +109,7 @@ struct Narrow : Words8 {
 
   Vector q, negative, reciprocal, mask, zero, one;
 
-  FHELIUM_METHOD explicit Narrow(const Modulus& m)
+  FHELIUM_METHOD explicit Narrow(const Modulus<u64>& m)
       : q(spread(m.q)),
         negative(spread((u64{1} << 52) - m.q)),
         reciprocal(spread(m.reciprocal >> 12)),
@@ -126,7 +126,7 @@ struct Narrow : Words8 {
   /// A number of products, as what is added to a value and to a quotient.
   struct Lift {
     Vector value, minus;
-    FHELIUM_METHOD Lift(const Modulus& m, int products)
+    FHELIUM_METHOD Lift(const Modulus<u64>& m, int products)
         : value(spread(static_cast<u64>(products * kProduct) * m.q)),
           minus(spread(0 - static_cast<u64>(products * kProduct))) {}
   };
@@ -180,7 +180,7 @@ struct Wide : Words8 {
 
   Vector q, negative, reciprocal;
 
-  FHELIUM_METHOD explicit Wide(const Modulus& m)
+  FHELIUM_METHOD explicit Wide(const Modulus<u64>& m)
       : q(spread(m.q)), negative(spread(0 - m.q)), reciprocal(spread(m.reciprocal)) {}
 
   FHELIUM_METHOD static Twiddle twiddle_spread(const u64* p) { return {spread(p[1]), spread(*p)}; }
@@ -188,7 +188,7 @@ struct Wide : Words8 {
 
   struct Lift {
     Vector value;
-    FHELIUM_METHOD Lift(const Modulus& m, int products)
+    FHELIUM_METHOD Lift(const Modulus<u64>& m, int products)
         : value(spread(static_cast<u64>(products * kProduct) * m.q)) {}
   };
   FHELIUM_METHOD static Vector lifted(Vector x, const Lift& lift) { return add(x, lift.value); }

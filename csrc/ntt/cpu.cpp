@@ -9,31 +9,41 @@
 
 namespace fhelium {
 
-const NttKernels& ntt_kernels() {
+template <>
+const NttKernels<u32>& ntt_kernels() {
+  active_isa();
+  return kNttKernels32Portable;
+}
+
+template <>
+const NttKernels<u64>& ntt_kernels() {
   switch (active_isa()) {
 #if FHELIUM_X86_KERNELS
-    case Isa::kAvx2: return kNttKernelsAvx2;
-    case Isa::kAvx512: return kNttKernelsAvx512;
+    case Isa::kAvx2: return kNttKernels64Avx2;
+    case Isa::kAvx512: return kNttKernels64Avx512;
 #endif
-    default: return kNttKernelsPortable;
+    default: return kNttKernels64Portable;
   }
 }
 
 namespace {
 
 bool is_ntt_format(u64 word) {
-  return word == kFormatPortable || word == kFormatAvx2 || word == kFormatAvx512;
+  for (NttTableFormat format : {kFormatPortable32, kFormatPortable64, kFormatAvx2, kFormatAvx512})
+    if (word == format) return true;
+  return false;
 }
 
 /// One packed table per limb, made for this ring, these moduli and the active kernels.
-const u64* check_tables(const char* operation, const Tensor& tables, int64_t degree,
-                        const std::vector<Modulus>& moduli) {
-  const auto& kernels = ntt_kernels();
-  check_tensor(operation, "tables", tables, kInt64);
+template <class Word>
+const Word* check_tables(const char* operation, const Tensor& tables, int64_t degree,
+                         const std::vector<Modulus<Word>>& moduli) {
+  const auto& kernels = ntt_kernels<Word>();
+  check_tensor(operation, "tables", tables, kTypeOf<Word>);
   const Sizes shape = sizes_of(tables);
   const int64_t limbs = static_cast<int64_t>(moduli.size());
   int64_t words = kTableHeaderWords;
-  for (const Modulus& m : moduli) words = std::max(words, kernels.table_words(degree, m));
+  for (const auto& m : moduli) words = std::max(words, kernels.table_words(degree, m));
   const auto refuse_shape = [&] {
     refuse(operation,
            "tables has shape " + to_string(shape) + ", the residues need " +
@@ -44,9 +54,9 @@ const u64* check_tables(const char* operation, const Tensor& tables, int64_t deg
   if (tables.stride(1) != 1)
     refuse(operation, "tables has strides " + to_string(strides_of(tables)),
            "A table's words are contiguous", "Slice the limb axis only");
-  const u64* data = reinterpret_cast<const u64*>(tables.const_data_ptr<int64_t>());
+  const Word* data = data_of<Word>(tables);
   for (size_t j = 0; j < moduli.size(); ++j) {
-    const u64* header = data + static_cast<int64_t>(j) * tables.stride(0);
+    const Word* header = data + static_cast<int64_t>(j) * tables.stride(0);
     if (header[kTableFormat] != kernels.format && is_ntt_format(header[kTableFormat]))
       refuse(operation,
              "row " + std::to_string(j) +
@@ -56,7 +66,7 @@ const u64* check_tables(const char* operation, const Tensor& tables, int64_t deg
              "Make the tables again in this process, or set FHELIUM_CPU_ISA as it was");
     if (shape[1] < words) refuse_shape();
     if (header[kTableFormat] != kernels.format || header[kTableModulus] != moduli[j].q ||
-        header[kTableDegree] != static_cast<u64>(degree))
+        header[kTableDegree] != static_cast<Word>(degree))
       refuse(operation,
              "row " + std::to_string(j) + " of tables is not a table for N = " +
                  std::to_string(degree) + " and q = " + std::to_string(moduli[j].q),
@@ -68,19 +78,22 @@ const u64* check_tables(const char* operation, const Tensor& tables, int64_t deg
 
 void transform_packed(const char* name, bool inverse, const Tensor& out, const Tensor& input,
                       const Tensor& tables, const Tensor& rns_params) {
-  const ResidueRows o = rows_of(out), in = rows_of(input);
-  const auto moduli = check_parameters(name, rns_params, o.limbs);
-  if (o.degree < 16 || !is_power_of_two(o.degree))
-    refuse(name, "input has shape " + to_string(sizes_of(input)),
-           "The last axis is the ring degree, a power of two from 16 on", "Check the axis order");
-  const u64* table = check_tables(name, tables, o.degree, moduli);
-  const int64_t table_stride = tables.stride(0);
-  const auto kernel = inverse ? ntt_kernels().inverse : ntt_kernels().forward;
-  for_each_row(o, in,
-               [&](u64* target, const u64* source, int64_t step, int64_t limb, const u64* next) {
-                 kernel(target, source, step, o.degree, table + limb * table_stride,
-                        moduli[static_cast<size_t>(limb)], next);
-               });
+  for_word_of(input, [&](auto word) {
+    using Word = decltype(word);
+    const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
+    const auto moduli = check_parameters<Word>(name, rns_params, o.limbs);
+    if (o.degree < 16 || !is_power_of_two(o.degree))
+      refuse(name, "input has shape " + to_string(sizes_of(input)),
+             "The last axis is the ring degree, a power of two from 16 on", "Check the axis order");
+    const Word* table = check_tables(name, tables, o.degree, moduli);
+    const int64_t table_stride = tables.stride(0);
+    const auto kernel = inverse ? ntt_kernels<Word>().inverse : ntt_kernels<Word>().forward;
+    for_each_row(
+        o, in, [&](Word* target, const Word* source, int64_t step, int64_t limb, const Word* next) {
+          kernel(target, source, step, o.degree, table + limb * table_stride,
+                 moduli[static_cast<size_t>(limb)], next);
+        });
+  });
 }
 
 Tensor packed(const char* name, bool inverse, const Tensor& input, const Tensor& tables,

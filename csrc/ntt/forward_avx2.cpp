@@ -5,13 +5,13 @@
 
 namespace fhelium {
 
-void forward_avx2(u64* out, const u64* in, i64 step, i64 degree, const u64* table, const Modulus& m,
-                  const u64* next) {
+void forward_avx2(u64* out, const u64* in, i64 step, i64 degree, const u64* table,
+                  const Modulus<u64>& m, const u64* next) {
   const auto transform = [&](auto row) { row(out, in, step, degree, table, m, next); };
   switch (path_avx2(degree, m)) {
     case PathAvx2::kLazy: return transform(forward_row<Doubles4, Reduce::kNever>);
     case PathAvx2::kPass: return transform(forward_row<Doubles4, Reduce::kPass>);
-    case PathAvx2::kPortable: return transform(kNttKernelsPortable.forward);
+    case PathAvx2::kPortable: return transform(kNttKernels64Portable.forward);
   }
 }
 

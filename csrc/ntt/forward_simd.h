@@ -21,7 +21,7 @@ struct Forward {
   A a;
   typename A::Lift lift;
 
-  FHELIUM_METHOD Forward(const Modulus& m, i64 degree)
+  FHELIUM_METHOD Forward(const Modulus<u64>& m, i64 degree)
       : a(m),
         lift(m, kReduce == Reduce::kNever  ? exact_log2(degree) + 1
                 : kReduce == Reduce::kPass ? 3
@@ -139,8 +139,8 @@ struct Forward {
 };
 
 template <class A, Reduce kReduce>
-void forward_row(u64* out, const u64* in, i64 step, i64 degree, const u64* table, const Modulus& m,
-                 const u64* next) {
+void forward_row(u64* out, const u64* in, i64 step, i64 degree, const u64* table,
+                 const Modulus<u64>& m, const u64* next) {
   if (step != 1) {
     for (i64 k = 0; k < degree; ++k) out[k] = in[k * step];
     in = out;

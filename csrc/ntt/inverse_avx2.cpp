@@ -5,13 +5,13 @@
 
 namespace fhelium {
 
-void inverse_avx2(u64* out, const u64* in, i64 step, i64 degree, const u64* table, const Modulus& m,
-                  const u64* next) {
+void inverse_avx2(u64* out, const u64* in, i64 step, i64 degree, const u64* table,
+                  const Modulus<u64>& m, const u64* next) {
   const auto transform = [&](auto row) { row(out, in, step, degree, table, m, next); };
   switch (path_avx2(degree, m)) {
     case PathAvx2::kLazy: return transform(inverse_row<Doubles4, kLazyBound>);
     case PathAvx2::kPass: return transform(inverse_row<Doubles4, kPassBound>);
-    case PathAvx2::kPortable: return transform(kNttKernelsPortable.inverse);
+    case PathAvx2::kPortable: return transform(kNttKernels64Portable.inverse);
   }
 }
 

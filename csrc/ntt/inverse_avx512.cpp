@@ -6,7 +6,7 @@
 namespace fhelium {
 
 void inverse_avx512(u64* out, const u64* in, i64 step, i64 degree, const u64* table,
-                    const Modulus& m, const u64* next) {
+                    const Modulus<u64>& m, const u64* next) {
   const auto transform = [&](auto row) { row(out, in, step, degree, table, m, next); };
   switch (path_avx512(degree, m)) {
     case PathAvx512::kNarrowLazy: return transform(inverse_row<Narrow, kNarrowLazyBound>);
@@ -14,7 +14,7 @@ void inverse_avx512(u64* out, const u64* in, i64 step, i64 degree, const u64* ta
     case PathAvx512::kNarrowLevel: return transform(inverse_row<Narrow, kNarrowLevelBound>);
     case PathAvx512::kWideLazy: return transform(inverse_row<Wide, kWideLazyBound>);
     case PathAvx512::kWideLevel: return transform(inverse_row<Wide, kWideLevelBound>);
-    case PathAvx512::kPortable: return transform(kNttKernelsPortable.inverse);
+    case PathAvx512::kPortable: return transform(kNttKernels64Portable.inverse);
   }
 }
 

@@ -20,7 +20,7 @@ struct Inverse {
   A a;
   typename A::Multiples multiples;
 
-  FHELIUM_METHOD explicit Inverse(const Modulus& m) : a(m), multiples(m) {}
+  FHELIUM_METHOD explicit Inverse(const Modulus<u64>& m) : a(m), multiples(m) {}
 
   FHELIUM_METHOD void reduce(Vector& x, int& bound) const {
     if (bound <= A::kProduct) return;
@@ -168,8 +168,8 @@ struct Inverse {
 };
 
 template <class A, int kBound>
-void inverse_row(u64* out, const u64* in, i64 step, i64 degree, const u64* table, const Modulus& m,
-                 const u64* next) {
+void inverse_row(u64* out, const u64* in, i64 step, i64 degree, const u64* table,
+                 const Modulus<u64>& m, const u64* next) {
   if (step != 1) {
     for (i64 k = 0; k < degree; ++k) out[k] = in[k * step];
     in = out;

@@ -5,14 +5,14 @@
 
 namespace fhelium {
 
-void forward_avx2(u64* out, const u64* in, i64 step, i64 degree, const u64* table, const Modulus& m,
-                  const u64* next);
-void inverse_avx2(u64* out, const u64* in, i64 step, i64 degree, const u64* table, const Modulus& m,
-                  const u64* next);
+void forward_avx2(u64* out, const u64* in, i64 step, i64 degree, const u64* table,
+                  const Modulus<u64>& m, const u64* next);
+void inverse_avx2(u64* out, const u64* in, i64 step, i64 degree, const u64* table,
+                  const Modulus<u64>& m, const u64* next);
 
 void forward_avx512(u64* out, const u64* in, i64 step, i64 degree, const u64* table,
-                    const Modulus& m, const u64* next);
+                    const Modulus<u64>& m, const u64* next);
 void inverse_avx512(u64* out, const u64* in, i64 step, i64 degree, const u64* table,
-                    const Modulus& m, const u64* next);
+                    const Modulus<u64>& m, const u64* next);
 
 }  // namespace fhelium

@@ -120,7 +120,7 @@ struct NttLayout {
 /// Fill a row: `write(place, w)` for every node and for the two words of the inverse's last level.
 template <class Layout, class Write>
 FHELIUM_INLINE void fill_table(u64* table, u64 format, const Layout& layout, u64 root,
-                               const Modulus& m, const Write& write) {
+                               const Modulus<u64>& m, const Write& write) {
   const i64 size = layout.words();
   for (i64 k = 0; k < size; ++k) table[k] = 0;
   table[kTableFormat] = format;

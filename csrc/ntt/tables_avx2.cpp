@@ -6,15 +6,15 @@
 namespace fhelium {
 namespace {
 
-i64 table_words(i64 degree, const Modulus& m) {
+i64 table_words(i64 degree, const Modulus<u64>& m) {
   if (path_avx2(degree, m) == PathAvx2::kPortable)
-    return kNttKernelsPortable.table_words(degree, m);
+    return kNttKernels64Portable.table_words(degree, m);
   return NttLayout<4, Doubles4::kWords>(degree).words();
 }
 
-void build_table(u64* table, i64 degree, u64 root, const Modulus& m) {
+void build_table(u64* table, i64 degree, u64 root, const Modulus<u64>& m) {
   if (path_avx2(degree, m) == PathAvx2::kPortable) {
-    kNttKernelsPortable.build_table(table, degree, root, m);
+    kNttKernels64Portable.build_table(table, degree, root, m);
     table[kTableFormat] = kFormatAvx2;
     return;
   }
@@ -27,7 +27,7 @@ void build_table(u64* table, i64 degree, u64 root, const Modulus& m) {
 
 }  // namespace
 
-const NttKernels kNttKernelsAvx2 = {
+const NttKernels<u64> kNttKernels64Avx2 = {
     kFormatAvx2, table_words, build_table, forward_avx2, inverse_avx2,
 };
 

@@ -6,17 +6,17 @@
 namespace fhelium {
 namespace {
 
-i64 table_words(i64 degree, const Modulus& m) {
+i64 table_words(i64 degree, const Modulus<u64>& m) {
   const PathAvx512 path = path_avx512(degree, m);
-  if (path == PathAvx512::kPortable) return kNttKernelsPortable.table_words(degree, m);
+  if (path == PathAvx512::kPortable) return kNttKernels64Portable.table_words(degree, m);
   if (is_wide(path)) return NttLayout<8, Wide::kWords>(degree).words();
   return NttLayout<8, Narrow::kWords>(degree).words();
 }
 
-void build_table(u64* table, i64 degree, u64 root, const Modulus& m) {
+void build_table(u64* table, i64 degree, u64 root, const Modulus<u64>& m) {
   const PathAvx512 path = path_avx512(degree, m);
   if (path == PathAvx512::kPortable) {
-    kNttKernelsPortable.build_table(table, degree, root, m);
+    kNttKernels64Portable.build_table(table, degree, root, m);
     table[kTableFormat] = kFormatAvx512;
   } else if (is_wide(path)) {
     const auto write = [&](const Place& place, u64 w) {
@@ -26,7 +26,7 @@ void build_table(u64* table, i64 degree, u64 root, const Modulus& m) {
     fill_table(table, kFormatAvx512, NttLayout<8, Wide::kWords>(degree), root, m, write);
   } else {
     const auto write = [&](const Place& place, u64 w) {
-      table[place.offset] = static_cast<u64>(((u128)w << 52) / m.q);
+      table[place.offset] = static_cast<u64>((u128{w} << 52) / m.q);
     };
     fill_table(table, kFormatAvx512, NttLayout<8, Narrow::kWords>(degree), root, m, write);
   }
@@ -34,7 +34,7 @@ void build_table(u64* table, i64 degree, u64 root, const Modulus& m) {
 
 }  // namespace
 
-const NttKernels kNttKernelsAvx512 = {
+const NttKernels<u64> kNttKernels64Avx512 = {
     kFormatAvx512, table_words, build_table, forward_avx512, inverse_avx512,
 };
 

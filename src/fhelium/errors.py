@@ -14,7 +14,8 @@ class FHEliumError(Exception):
 
     Args:
         operation: Name of the public operation that refused, for example ``"add"``.
-        fact: What was found, with both values where two disagree.
+        fact: What was found, with both values where two disagree. Left out only where an error is
+            made anew of its whole text, as torch's DataLoader does with a worker's error.
         rule: What the operation needs.
         remedy: What the caller can do about it.
         **fields: Further facts as attributes, for example ``depths=(0, 2)``.
@@ -28,7 +29,7 @@ class FHEliumError(Exception):
     """
 
     def __init__(
-        self, operation: str, fact: str, rule: str = "", remedy: str = "", **fields: Any
+        self, operation: str, fact: str = "", rule: str = "", remedy: str = "", **fields: Any
     ) -> None:
         self.operation = operation
         self.fact = fact
@@ -36,7 +37,7 @@ class FHEliumError(Exception):
         self.remedy = remedy
         self.fields = fields
         sentences = " ".join(f"{part.rstrip('.')}." for part in (fact, rule, remedy) if part)
-        super().__init__(f"{operation}: {sentences}")
+        super().__init__(f"{operation}: {sentences}" if sentences else operation)
 
     def __getattr__(self, name: str) -> Any:
         # Only reached for names that normal lookup does not find: the extra fields.
@@ -120,6 +121,10 @@ class DecryptionError(FHEliumError, ArithmeticError):
     """A decrypted polynomial cannot be the message it claims to be."""
 
 
+class ReleaseError(FHEliumError, ValueError):
+    """A result may not be released: its circuit's queries are used up, or too few bits stay."""
+
+
 class SecretExposureError(FHEliumError, TypeError):
     """An action would copy secret key material somewhere it must not go."""
 
@@ -132,8 +137,33 @@ class NativeError(FHEliumError, RuntimeError):
     """The compiled operators cannot be used in this environment."""
 
 
+class InsufficientMemoryError(FHEliumError, MemoryError):
+    """What was asked for would not fit into the memory that is available."""
+
+
 class ImplementationError(FHEliumError, LookupError):
     """No implementation, or more than one, matches an operation."""
+
+
+class FileFormatError(FHEliumError, ValueError):
+    """A file is damaged, forged, of a newer format, or no file of this library at all."""
+
+
+class FileAccessError(FHEliumError, OSError):
+    """A file cannot be read or written, or must not be.
+
+    ``errno`` is that of the operating system where it has one, so ``except OSError`` code works.
+    """
+
+    def __init__(
+        self, operation: str, fact: str = "", rule: str = "", remedy: str = "", **fields: Any
+    ) -> None:
+        super().__init__(operation, fact, rule, remedy, **fields)
+        self.errno = fields.get("errno")  # OSError has one of its own, which hides the field
+
+
+class PassphraseError(FHEliumError, ValueError):
+    """A sealed file was opened with a wrong passphrase or none, or a passphrase has no use."""
 
 
 class InsecureWarning(UserWarning):

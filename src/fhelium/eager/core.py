@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,10 +18,12 @@ from fhelium.eager.dispatcher import DeviceDispatcher
 from fhelium.eager.recorder import KeyRecord, Recording, unread_results
 from fhelium.errors import (
     ContextMismatchError,
+    FHEliumError,
     OperandTypeError,
     StateError,
 )
 from fhelium.ir.operation import DeclaredOperation, OperandKind
+from fhelium.native import require_native
 from fhelium.rng import RandomSource
 from fhelium.values import (
     Ciphertext,
@@ -62,6 +65,8 @@ class EngineCore:
     def add_keys(self, *keys: Any) -> None:
         """Store evaluation keys where operations look when a key argument is omitted.
 
+        All of them are stored or, where one is refused, none. Other threads may compute meanwhile.
+
         Args:
             *keys: Relinearization, rotation and conjugation keys, or whole EvaluationKeys.
 
@@ -74,8 +79,8 @@ class EngineCore:
             >>> 2 in engine.keys.steps
             True
         """
-        for key in keys:
-            self.keys.add(*(key if isinstance(key, EvaluationKeys) else (key,)))
+        sets = (key if isinstance(key, EvaluationKeys) else (key,) for key in keys)
+        self.keys.add(*itertools.chain.from_iterable(sets))
 
     @contextmanager
     def record_keys(self) -> Iterator[KeyRecord]:
@@ -105,7 +110,12 @@ class EngineCore:
         return self.keys if record is None else record
 
     def dispatcher(self, device: torch.device) -> DeviceDispatcher:
-        """Return the dispatcher of a device, made on first use."""
+        """Return the dispatcher of a device, made on first use.
+
+        Every operation asks for it before it touches a tensor, so here a forked child learns that
+        it must not compute: torch's own loops would wait for threads that stayed in the parent.
+        """
+        require_native()
         found = self._dispatchers.get(device)
         if found is None:
             with self._lock:
@@ -143,8 +153,14 @@ class EngineCore:
             return unread_results(values, state, 1)[0]
         _require_writable(operation, target, tensors[0])
         call = self.dispatcher(target.device).prepared(operation, len(values), facts)
-        call((target.data, *tensors[1:]), in_place=True)
-        target._restate(state)
+        try:
+            call((target.data, *tensors[1:]), in_place=True)
+            target._restate(state)
+        except (FHEliumError, RuntimeError, MemoryError):
+            raise  # refused before anything was written
+        except BaseException:
+            target._spoil(f"{operation.public_name()}_")
+            raise
         return target
 
     def _checked(
@@ -215,6 +231,11 @@ class EngineCore:
         return index(step) % self.config.num_slots
 
 
+def device_of(device: torch.device | str | None) -> torch.device:
+    """Return the device an argument names; the CPU where it names none."""
+    return torch.device("cpu" if device is None else device)
+
+
 _state_of = attrgetter("state")
 
 _SUGGESTIONS = {
@@ -282,6 +303,14 @@ def _require_writable(
             f"the target holds {data.numel() * data.element_size()} bytes of a storage of "
             f"{data.untyped_storage().nbytes()}",
             "An in-place form writes to a storage of its own, or another value's bounds would "
+            "become untrue",
+            "Clone the target first",
+        )
+    if data.device.type == "cpu" and data.is_shared():
+        raise StateError(
+            name,
+            "the target's storage is memory that another process may share",
+            "An in-place form writes to a storage of its own, or the other process's value would "
             "become untrue",
             "Clone the target first",
         )

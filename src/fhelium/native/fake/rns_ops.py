@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from fhelium.native.fake import shapes
@@ -11,6 +12,7 @@ NAMESPACE = "fhelium_rns_ops"
 OPERATORS = (
     "add_standard",
     "add_standard_",
+    "count_out_of_range",
     "cpu_isa",
     "from_montgomery",
     "from_montgomery_",
@@ -38,6 +40,10 @@ def add_standard(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
 
 def add_standard_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
     return None
+
+
+def count_out_of_range(input: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.one_per_limb(rns_params)
 
 
 def from_montgomery(input: Tensor, rns_params: Tensor) -> Tensor:
@@ -86,8 +92,10 @@ def negate_standard_(input: Tensor, rns_params: Tensor) -> None:
     return None
 
 
-def reduce_integers(integers: Tensor, rns_params: Tensor) -> Tensor:
-    return shapes.limbs_of_integers(integers, rns_params)
+def reduce_integers(
+    integers: Tensor, rns_params: Tensor, dtype: torch.dtype = torch.int64
+) -> Tensor:
+    return shapes.limbs_of_integers(integers, rns_params, dtype)
 
 
 def residues_to_real(input: Tensor, rns_params: Tensor) -> Tensor:
@@ -98,8 +106,10 @@ def rns_parameters(moduli: Tensor, degree: int) -> Tensor:
     return shapes.parameter_rows(moduli)
 
 
-def round_to_residues(values: Tensor, scale: float, rns_params: Tensor) -> Tensor:
-    return shapes.limbs_of_integers(values, rns_params)
+def round_to_residues(
+    values: Tensor, scale: float, rns_params: Tensor, dtype: torch.dtype = torch.int64
+) -> Tensor:
+    return shapes.limbs_of_integers(values, rns_params, dtype)
 
 
 def subtract_standard(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
@@ -121,6 +131,7 @@ def to_montgomery_(input: Tensor, rns_params: Tensor) -> None:
 FAKES = {
     "add_standard": add_standard,
     "add_standard_": add_standard_,
+    "count_out_of_range": count_out_of_range,
     "from_montgomery": from_montgomery,
     "from_montgomery_": from_montgomery_,
     "mod_down": mod_down,

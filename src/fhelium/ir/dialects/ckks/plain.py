@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import FloatAttr, StringAttr
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 
 from fhelium.errors import MessageValueError, StateError
+from fhelium.ir import noise
 from fhelium.ir.dialects.ckks.types import CiphertextType, PlaintextType
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
 from fhelium.ir.rules import (
@@ -170,23 +171,27 @@ class MultiplyPlaintextOp(DeclaredOperation):
         return ciphertext * plaintext
 
 
-def _require_real(operation: str, value: object) -> float:
+def _require_real(operation: str, value: object, name: str = "value") -> float:
     # bool is an int to Python and a mistake here; complex scalars need a plaintext.
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise StateError(
             operation,
-            f"value is a {type(value).__name__}, needed is a real number",
+            f"{name} is a {type(value).__name__}, needed is a real number",
             "A scalar is one int or float for all slots",
             "Encode anything else with engine.prepare_plaintext",
         )
-    if not math.isfinite(value):
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf  # an int that no float64 holds
+    if not math.isfinite(number):
         raise MessageValueError(
             operation,
-            f"value is {value}, needed is a finite number",
+            f"{name} is {number} as a float64, needed is a finite number",
             "NaN and infinity cannot be encoded",
             "Pass a finite scalar",
         )
-    return float(value)
+    return number
 
 
 @irdl_op_definition
@@ -231,7 +236,10 @@ class AddScalarOp(DeclaredOperation):
         operation = cls.public_name()
         require_ciphertext(operation, ciphertext)
         size = abs(_require_real(operation, value))
-        error = None if ciphertext.scale is None else 0.5 / ciphertext.scale
+        error = None
+        if ciphertext.scale is not None:
+            # Exact arithmetic rounds value * scale once; decoding rounds the larger result.
+            error = 0.5 / ciphertext.scale + noise.embedding_rounding(ciphertext.config, size)
         return ciphertext.replace(
             noise_bound=known_sum(ciphertext.noise_bound, error),
             message_bound=known_sum(ciphertext.message_bound, size),
@@ -296,13 +304,15 @@ class MultiplyScalarOp(DeclaredOperation):
         operation = cls.public_name()
         require_ciphertext(operation, ciphertext)
         size = abs(_require_real(operation, value))
-        factor = factor_scale(ciphertext) if scale is None else float(scale)
-        if factor is not None and not (1 <= factor < math.inf):
+        if scale is not None:
+            scale = _require_real(operation, scale, "scale")
+        factor = factor_scale(ciphertext) if scale is None else scale
+        if factor is not None and factor < 1:
             raise MessageValueError(
                 operation,
-                f"scale is {scale}, the smallest is 1",
+                f"scale is {factor}, the smallest is 1",
                 "The factor is rounded to an integer at this scale",
-                "Pass a scale of 1 or more",
+                "Pass a scale of 1 or more, or rescale the ciphertext first",
             )
         if factor == 1.0 and float(value) != math.floor(value):
             raise MessageValueError(
@@ -311,7 +321,9 @@ class MultiplyScalarOp(DeclaredOperation):
                 "At scale 1 only integers are exact",
                 "Omit scale, or pass a larger one",
             )
-        error = None if factor is None else (0.0 if factor == 1.0 else 0.5 / factor)
+        error = None
+        if factor is not None:
+            error = 0.0 if factor == 1.0 else 0.5 / factor + noise.SCALE_ROUNDING
         total = known_sum(ciphertext.message_bound, ciphertext.noise_bound)
         return ciphertext.replace(
             scale=known_product(ciphertext.scale, factor),
