@@ -8,8 +8,7 @@
 namespace fhelium {
 
 const CkksKernels& ckks_kernels() {
-  active_isa();
-  return kCkksKernelsPortable;
+  return active_isa() == Isa::kAvx512 ? kCkksKernelsAvx512 : kCkksKernelsPortable;
 }
 
 namespace {

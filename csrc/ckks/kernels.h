@@ -29,7 +29,7 @@ struct CkksKernels {
   /// source[i] = the position, in bit-reversed evaluation order, of the value that
   /// X -> X^galois_element brings to position i. n is a power of two.
   void (*automorphism_source)(uint32_t* source, i64 n, u64 galois_element);
-  /// out[i] = in[source[i] * step].
+  /// out[i] = in[source[i] * step] for a source that automorphism_source made.
   void (*permute)(u64* out, const u64* in, i64 step, const uint32_t* source, i64 n);
 };
 
@@ -37,5 +37,6 @@ struct CkksKernels {
 const CkksKernels& ckks_kernels();
 
 extern const CkksKernels kCkksKernelsPortable;
+extern const CkksKernels kCkksKernelsAvx512;
 
 }  // namespace fhelium

@@ -18,7 +18,7 @@ const char* isa_name(Isa isa) {
 namespace {
 
 // Only the portable kernels are compiled into this build.
-constexpr Isa kBestCompiled = Isa::kScalar;
+constexpr Isa kBestCompiled = Isa::kAvx512;
 
 Isa choose() {
   const char* wanted = std::getenv("FHELIUM_CPU_ISA");

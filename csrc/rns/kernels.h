@@ -22,15 +22,16 @@ struct BasisSource {
 /// The centred representative of a tile of values, as numbers that any prime can take up:
 /// x = sum_i digit[i] (D / d_i) - digit[count] D with |x| <= (D - 1) / 2.
 struct BasisTile {
-  u64 digit[kMaxSourcePrimes + 1][kBasisTile];
+  alignas(64) u64 digit[kMaxSourcePrimes + 1][kBasisTile];
 };
 
 /// What one prime q needs of a conversion: the factors of digit[0 .. count] in Montgomery form.
 struct BasisTarget {
-  int count;          // of source primes
-  bool wide;          // whether sum_i d_i exceeds R: then the sum needs one more reduction
-  const u64* factor;  // count + 1 of them: (D / d_i) mod q, then -D mod q
-  u64 division;       // mod_down: D^-1 mod q, Montgomery
+  int count;            // of source primes
+  bool wide;            // whether sum_i d_i exceeds R: then the sum needs one more reduction
+  bool narrow_sources;  // whether every d_i is below 2^50
+  const u64* factor;    // count + 1 of them: (D / d_i) mod q, then -D mod q
+  u64 division;         // mod_down: D^-1 mod q, Montgomery
   const Modulus* target;
 };
 
@@ -57,5 +58,6 @@ struct RnsKernels {
 const RnsKernels& rns_kernels();
 
 extern const RnsKernels kRnsKernelsPortable;
+extern const RnsKernels kRnsKernelsAvx512;
 
 }  // namespace fhelium

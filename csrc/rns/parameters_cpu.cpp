@@ -8,8 +8,7 @@
 namespace fhelium {
 
 const RnsKernels& rns_kernels() {
-  active_isa();
-  return kRnsKernelsPortable;
+  return active_isa() == Isa::kAvx512 ? kRnsKernelsAvx512 : kRnsKernelsPortable;
 }
 
 namespace {

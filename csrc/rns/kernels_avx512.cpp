@@ -1,0 +1,251 @@
+// RNS rows with AVX-512 IFMA. What they do not cover goes to the portable kernels: strided rows,
+// and moduli from 2^50 on wherever a product is needed.
+#include "common/ifma.h"
+#include "rns/exact_half.h"
+#include "rns/kernels.h"
+
+namespace fhelium {
+namespace {
+
+const RnsKernels& portable = kRnsKernelsPortable;
+
+// ---- coefficient-wise --------------------------------------------------------------------------
+
+/// out[k] = f(lhs[k], rhs[k]) on vectors, the right side a row or one constant. False where the
+/// rows lie in another way.
+template <class Function>
+FHELIUM_INLINE bool map(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs,
+                        i64 rhs_step, i64 n, const Function& f) {
+  if (out_step != 1 || lhs_step != 1 || n < 1) return false;
+  if (rhs_step == 1) {
+    for_vectors(n, [&](i64 k, auto lanes) {
+      store(lanes, out + k, f(load(lanes, lhs + k), load(lanes, rhs + k)));
+    });
+    return true;
+  }
+  if (rhs_step != 0) return false;
+  const __m512i constant = broadcast(rhs[0]);
+  for_vectors(n,
+              [&](i64 k, auto lanes) { store(lanes, out + k, f(load(lanes, lhs + k), constant)); });
+  return true;
+}
+
+template <class Function>
+FHELIUM_INLINE bool map(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n,
+                        const Function& f) {
+  if (out_step != 1 || in_step != 1) return false;
+  for_vectors(n, [&](i64 k, auto lanes) { store(lanes, out + k, f(load(lanes, in + k))); });
+  return true;
+}
+
+void add(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs, i64 rhs_step, i64 n,
+         const Modulus& m) {
+  const __m512i q = broadcast(m.q);
+  if (!map(out, out_step, lhs, lhs_step, rhs, rhs_step, n,
+           [=](__m512i a, __m512i b) { return add_modular(a, b, q); }))
+    portable.add(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
+}
+
+void subtract(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs, i64 rhs_step,
+              i64 n, const Modulus& m) {
+  const __m512i q = broadcast(m.q);
+  const auto f = [=](__m512i a, __m512i b) {
+    const __m512i difference = _mm512_sub_epi64(a, b);  // below zero it is above 2^63
+    return _mm512_min_epu64(difference, _mm512_add_epi64(difference, q));
+  };
+  if (!map(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
+    portable.subtract(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
+}
+
+void negate(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, const Modulus& m) {
+  const __m512i q = broadcast(m.q);
+  const auto f = [=](__m512i a) {
+    return _mm512_maskz_sub_epi64(_mm512_test_epi64_mask(a, a), q, a);  // 0 stays 0
+  };
+  if (!map(out, out_step, in, in_step, n, f)) portable.negate(out, out_step, in, in_step, n, m);
+}
+
+void multiply_montgomery(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs,
+                         i64 rhs_step, i64 n, const Modulus& m) {
+  const VectorModulus own = in_lanes(m);
+  const auto f = [=](__m512i a, __m512i b) { return montgomery_multiply(a, b, own); };
+  if (m.bits != 52 || !map(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
+    portable.multiply_montgomery(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
+}
+
+void to_montgomery(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, const Modulus& m) {
+  const VectorModulus own = in_lanes(m);
+  const __m512i square = broadcast(m.montgomery_square);
+  const auto f = [=](__m512i a) { return montgomery_multiply(a, square, own); };
+  if (m.bits != 52 || !map(out, out_step, in, in_step, n, f))
+    portable.to_montgomery(out, out_step, in, in_step, n, m);
+}
+
+void from_montgomery(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, const Modulus& m) {
+  const VectorModulus own = in_lanes(m);
+  const auto f = [=](__m512i a) { return lift_once(montgomery_signed(zero(), a, own), own); };
+  if (m.bits != 52 || !map(out, out_step, in, in_step, n, f))
+    portable.from_montgomery(out, out_step, in, in_step, n, m);
+}
+
+void reduce_integers(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, const Modulus& m) {
+  const auto f = [by = word_reduction(m, true)](__m512i x) {
+    return reduce_words(_mm512_xor_si512(x, broadcast((u64)1 << 63)), by);
+  };
+  if (m.bits != 52 || !map(out, out_step, in, in_step, n, f))
+    portable.reduce_integers(out, out_step, in, in_step, n, m);
+}
+
+// ---- basis conversion --------------------------------------------------------------------------
+
+/// One digit y of a tile and its share of the sum of y_i / d_i. The sum is rounded as in the
+/// portable kernel: one product, one addition.
+void scale_into_digit(u64* digit, double* sum, const u64* row, i64 n, u64 factor,
+                      const Modulus& modulus) {
+  const VectorModulus m = in_lanes(modulus);
+  const __m512i scale = broadcast(factor);
+  const __m512d reciprocal = _mm512_set1_pd(1.0 / (double)(i64)modulus.q);
+  // A tile has room for whole vectors: lanes past n hold zeros that nothing reads.
+  for (i64 k = 0; k < n; k += kLanes) {
+    const __m512i x = k + kLanes <= n ? load(Whole{}, row + k)
+                                      : load(Part{(__mmask8)((1u << (n - k)) - 1)}, row + k);
+    const __m512i y = montgomery_multiply(x, scale, m);
+    store(Whole{}, digit + k, y);
+    const __m512d share = _mm512_mul_pd(_mm512_cvtepi64_pd(y), reciprocal);
+    _mm512_storeu_pd(sum + k, _mm512_add_pd(_mm512_loadu_pd(sum + k), share));
+  }
+}
+
+/// The same for one prime from 2^50 on, or for a strided row.
+void scale_into_digit_scalar(u64* digit, double* sum, const u64* row, i64 step, i64 n, u64 factor,
+                             const Modulus& m) {
+  const double reciprocal = 1.0 / (double)(i64)m.q;
+  for (i64 k = 0; k < n; ++k) {
+    digit[k] = montgomery_multiply(row[k * step], factor, m);
+    sum[k] += (double)(i64)digit[k] * reciprocal;
+  }
+}
+
+void centre(BasisTile& tile, const u64* const* rows, i64 step, i64 n, const BasisSource& from) {
+  double sum[kBasisTile] = {};
+  for (int i = 0; i < from.count; ++i) {
+    const Modulus& m = from.moduli[i];
+    if (m.bits == 52 && step == 1)
+      scale_into_digit(tile.digit[i], sum, rows[i], n, from.scale[i], m);
+    else
+      scale_into_digit_scalar(tile.digit[i], sum, rows[i], step, n, from.scale[i], m);
+  }
+  u64* whole = tile.digit[from.count];
+  const __m512d half = _mm512_set1_pd(0.5), sure = _mm512_set1_pd(0.5 - 0x1p-40);
+  for (i64 k = 0; k < n; k += kLanes) {
+    const __m512d total = _mm512_loadu_pd(sum + k);
+    const __m512i nearest = _mm512_cvttpd_epi64(_mm512_add_pd(total, half));
+    store(Whole{}, whole + k, nearest);
+    const __m512d rest = _mm512_sub_pd(total, _mm512_cvtepi64_pd(nearest));
+    const __mmask8 unsure = _mm512_cmp_pd_mask(_mm512_abs_pd(rest), sure, _CMP_GT_OQ);
+    if (unsure) [[unlikely]]
+      for (i64 lane = k; lane < k + kLanes && lane < n; ++lane)
+        if (unsure >> (lane - k) & 1) {
+          const u64 below = (u64)(i64)sum[lane];
+          whole[lane] = below + exceeds_half(&tile.digit[0][lane], kBasisTile, from, below);
+        }
+  }
+}
+
+/// So many vectors at once keep both multipliers busy: each has a high and a low sum, and a sum
+/// waits four cycles for its last product.
+constexpr int kBlock = 4;
+
+/// sum_i digit_i factor_i R^-1 of kVectors vectors, in (-q, q), or in (-q, 2 q) where kWide.
+/// The sum is below q (sum_i d_i): see BasisTarget. Not wide, that is q R. Wide, with sources below
+/// 2^50, it is below 2^54 q: the high half stays below 2^52 and is reduced to below 2 q first.
+template <bool kWide, int kVectors>
+FHELIUM_INLINE void dot(__m512i (&x)[kVectors], const BasisTile& tile, i64 k, const u64* factor,
+                        int terms, const VectorModulus& m) {
+  Halves sum[kVectors];
+  for (int v = 0; v < kVectors; ++v) sum[v] = no_products();
+  for (int i = 0; i < terms; ++i) {
+    const __m512i c = broadcast(factor[i]);
+    for (int v = 0; v < kVectors; ++v)
+      add_product(sum[v], load(Whole{}, tile.digit[i] + k + v * kLanes), c);
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    const __m512i high = carried_high(sum[v]);
+    x[v] = montgomery_signed(kWide ? reduce_lazy(high, m) : high, sum[v].low, m);
+  }
+}
+
+/// Call put(first index, lanes, x) for the vectors of a tile.
+template <bool kWide, class Put>
+FHELIUM_INLINE void for_values(const BasisTile& tile, i64 n, const BasisTarget& to,
+                               const VectorModulus& m, const Put& put) {
+  const int terms = to.count + 1;
+  i64 k = 0;
+  for (; k + kBlock * kLanes <= n; k += kBlock * kLanes) {
+    __m512i x[kBlock];
+    dot<kWide>(x, tile, k, to.factor, terms, m);
+    for (int v = 0; v < kBlock; ++v) put(k + v * kLanes, Whole{}, x[v]);
+  }
+  for_vectors(n - k, [&](i64 rest, auto lanes) {
+    __m512i x[1];
+    dot<kWide>(x, tile, k + rest, to.factor, terms, m);
+    put(k + rest, lanes, x[0]);
+  });
+}
+
+template <bool kWide>
+void convert_row(u64* out, const BasisTile& tile, i64 n, const BasisTarget& to) {
+  const VectorModulus m = in_lanes(*to.target);
+  for_values<kWide>(tile, n, to, m, [&](i64 k, auto lanes, __m512i x) {
+    if constexpr (kWide) x = reduce_once(_mm512_add_epi64(x, m.q), _mm512_add_epi64(m.q, m.q));
+    store(lanes, out + k, kWide ? reduce_once(x, m.q) : lift_once(x, m));
+  });
+}
+
+void convert(u64* out, const BasisTile& tile, i64 n, const BasisTarget& to) {
+  if (to.target->bits != 52 || !to.narrow_sources)
+    portable.convert(out, tile, n, to);
+  else if (to.wide)
+    convert_row<true>(out, tile, n, to);
+  else
+    convert_row<false>(out, tile, n, to);
+}
+
+/// With x in (-q, 2 q), in - x + 2 q lies in (0, 4 q), below R: the product is below 4 q^2 < q R.
+template <bool kWide>
+void subtract_divide_row(u64* out, const u64* in, const BasisTile& tile, i64 n,
+                         const BasisTarget& to) {
+  const VectorModulus m = in_lanes(*to.target);
+  const __m512i twice = _mm512_add_epi64(m.q, m.q), division = broadcast(to.division);
+  for_values<kWide>(tile, n, to, m, [&](i64 k, auto lanes, __m512i x) {
+    const __m512i difference = _mm512_sub_epi64(_mm512_add_epi64(load(lanes, in + k), twice), x);
+    store(lanes, out + k, montgomery_multiply(difference, division, m));
+  });
+}
+
+void subtract_divide(u64* out, const u64* in, i64 step, const BasisTile& tile, i64 n,
+                     const BasisTarget& to) {
+  if (to.target->bits != 52 || !to.narrow_sources || step != 1)
+    portable.subtract_divide(out, in, step, tile, n, to);
+  else if (to.wide)
+    subtract_divide_row<true>(out, in, tile, n, to);
+  else
+    subtract_divide_row<false>(out, in, tile, n, to);
+}
+
+}  // namespace
+
+const RnsKernels kRnsKernelsAvx512 = {
+    .add = add,
+    .subtract = subtract,
+    .multiply_montgomery = multiply_montgomery,
+    .negate = negate,
+    .to_montgomery = to_montgomery,
+    .from_montgomery = from_montgomery,
+    .reduce_integers = reduce_integers,
+    .centre = centre,
+    .convert = convert,
+    .subtract_divide = subtract_divide,
+};
+
+}  // namespace fhelium
