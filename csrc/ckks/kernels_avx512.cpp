@@ -11,16 +11,6 @@ const CkksKernels& portable = kCkksKernelsPortable;
 
 // ---- key-switch inner product ------------------------------------------------------------------
 
-// A product of two residues has a high half below 2^48: eight of them, a reduced rest below 2^50
-// and the carries stay below 2^52, which is what the reduction of the high half takes.
-constexpr i64 kGroup = 8;
-
-/// Bring the high half below q and the low half below 2^52; the value modulo q stays.
-FHELIUM_INLINE void fold(Halves& sum, const VectorModulus& m) {
-  sum.high = reduce_once(reduce_lazy(carried_high(sum), m), m.q);
-  sum.low = _mm512_and_si512(sum.low, broadcast(((u64)1 << 52) - 1));
-}
-
 /// kVectors vectors of both results. kFold: the sum may pass q R, so it is folded after each group
 /// and before the last reduction.
 template <bool kFold, int kVectors, class Lanes>
@@ -35,7 +25,7 @@ FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const KeySwitchTerm* terms
       add_product(sum0[v], x, load(lanes, term.key0 + k + v * kLanes));
       add_product(sum1[v], x, load(lanes, term.key1 + k + v * kLanes));
     }
-    if (kFold && (d % kGroup == kGroup - 1 || d == count - 1))
+    if (kFold && (d % kFoldEvery == kFoldEvery - 1 || d == count - 1))
       for (int v = 0; v < kVectors; ++v) {
         fold(sum0[v], m);
         fold(sum1[v], m);

@@ -101,6 +101,16 @@ FHELIUM_INLINE __m512i montgomery_multiply(__m512i a, __m512i b, const VectorMod
   return lift_once(montgomery_multiply_signed(a, b, m), m);
 }
 
+/// After so many products of residues a sum is folded: their high halves are below 2^48, and with
+/// a folded rest below 2^50 and the carries they stay below 2^52.
+constexpr i64 kFoldEvery = 8;
+
+/// Bring the high half below q and the low half below 2^52; the value modulo q stays.
+FHELIUM_INLINE void fold(Halves& sum, const VectorModulus& m) {
+  sum.high = reduce_once(reduce_lazy(carried_high(sum), m), m.q);
+  sum.low = _mm512_and_si512(sum.low, broadcast(((u64)1 << 52) - 1));
+}
+
 /// What any 64-bit integer needs to come below q: x = x_1 2^52 + x_0 is x_0 (R mod q) + x_1 (R^2
 /// mod q), divided by R, plus a constant that says what the top bit stands for.
 struct WordReduction {

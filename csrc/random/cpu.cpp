@@ -9,8 +9,7 @@
 namespace fhelium {
 
 const RandomKernels& random_kernels() {
-  active_isa();
-  return kRandomKernelsPortable;
+  return active_isa() == Isa::kAvx512 ? kRandomKernelsAvx512 : kRandomKernelsPortable;
 }
 
 namespace {

@@ -43,5 +43,6 @@ inline constexpr i64 kPowers = 972;
 const CodecKernels& codec_kernels();
 
 extern const CodecKernels kCodecKernelsPortable;
+extern const CodecKernels kCodecKernelsAvx512;
 
 }  // namespace fhelium

@@ -11,8 +11,7 @@
 namespace fhelium {
 
 const CodecKernels& codec_kernels() {
-  active_isa();
-  return kCodecKernelsPortable;
+  return active_isa() == Isa::kAvx512 ? kCodecKernelsAvx512 : kCodecKernelsPortable;
 }
 
 namespace {
