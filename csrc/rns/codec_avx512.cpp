@@ -119,9 +119,11 @@ FHELIUM_INLINE double nearest_double(const u64* slot, i64 count) {
   u128 leading = (u128)slot[0] << 52 | slot[kGarnerBlock];
   const int shift = __builtin_clzll((u64)(leading >> 40));  // of 104 bits, at most 51
   leading <<= 24 + shift;
+  i64 w = 2;
+  if (shift > 28 && count > 2) leading |= (u128)slot[w++ * kGarnerBlock] << (shift - 28);
   // What lies below the 64 leading bits only has to break ties.
   u64 rest = (u64)leading;
-  for (i64 w = 2; w < count; ++w) rest |= slot[w * kGarnerBlock];
+  for (; w < count; ++w) rest |= slot[w * kGarnerBlock];
   const double mantissa = (double)((u64)(leading >> 64) | (rest != 0));
   const i64 exponent = 52 * (count - 2) + 40 - shift;
   if (exponent > 960) return __builtin_inf();  // at least 2^1024
