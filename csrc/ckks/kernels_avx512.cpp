@@ -137,21 +137,9 @@ void rescale(u64* out, const u64* in, const u64* dropped, i64 step, i64 n, u64 q
 
 // ---- automorphisms -----------------------------------------------------------------------------
 
+/// A gather of eight words takes longer than eight loads.
 void permute_signed(u64* out, const u64* in, i64 step, i64 n, u64 inverse, const Modulus& m) {
-  if (step != 1 || n < kLanes) {
-    portable.permute_signed(out, in, step, n, inverse, m);
-    return;
-  }
-  const __m512i q = broadcast(m.q), sign = broadcast((u64)n), low = broadcast((u64)n - 1);
-  const __m512i lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
-  const __m512i stride = broadcast(inverse * kLanes);
-  __m512i j = _mm512_mullo_epi64(lane, broadcast(inverse));
-  for (i64 k = 0; k < n; k += kLanes) {
-    const __m512i x = _mm512_i64gather_epi64(_mm512_and_si512(j, low), in, 8);
-    const __mmask8 turned = _mm512_mask_test_epi64_mask(_mm512_test_epi64_mask(j, sign), x, x);
-    store(Whole{}, out + k, _mm512_mask_sub_epi64(x, turned, q, x));
-    j = _mm512_add_epi64(j, stride);
-  }
+  portable.permute_signed(out, in, step, n, inverse, m);
 }
 
 // In bit-reversed order the three low bits of a position are the top bits of r = r_0 + j n / 8, and
