@@ -55,6 +55,7 @@ SAMPLES = (
     Sample(ckks.ModSwitchOp, ("ciphertext",), {"depth": 2}),
     Sample(ckks.AlignOp, ("ciphertext",), {"depth": 2}),
     Sample(ckks.ReinterpretScaleOp, ("ciphertext",), {"scale": 2.0**29}),
+    Sample(ckks.AssumeMessageBoundOp, ("ciphertext",), {"bound": 0.995}),
     Sample(ckks.CoefficientToNttOp, ("ciphertext",), domains=("coefficient",)),
     Sample(ckks.NttToCoefficientOp, ("ciphertext",), domains=("ntt",)),
 )

@@ -36,6 +36,7 @@ SHAPE_RULES = {
         "to_montgomery": "like(input)",
         "from_montgomery": "like(input)",
         "reduce_integers": "limbs_of_integers(integers, rns_params)",
+        "count_out_of_range": "one_per_limb(rns_params)",
         "round_to_residues": "limbs_of_integers(values, rns_params)",
         "mod_up": "raised_digits(input, digit_bounds, rns_params)",
         "mod_down": "with_limbs_of(input, special_inverse)",

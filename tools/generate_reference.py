@@ -30,8 +30,10 @@ INTERNAL = {"dispatcher"}
 GROUPS = {
     "KeyMethods": "Keys",
     "EngineCore": "Keys that operations find",
-    "CodecMethods": "Encoding and encryption",
+    "EncodingMethods": "Encoding",
+    "EncryptionMethods": "Encryption",
     "DecryptionMethods": "Decryption",
+    "ReleaseMethods": "Release of results",
     "ArithmeticMethods": "Sums and products",
     "RotationMethods": "Rotation with a key",
     "CompositeMethods": "Rotation by step, and sums of slots",

@@ -18,6 +18,7 @@ FHELIUM_LIBRARY(fhelium_rns_ops, m) {
   m.def("from_montgomery(Tensor input, Tensor rns_params) -> Tensor");
   m.def("from_montgomery_(Tensor(a!) input, Tensor rns_params) -> ()");
   m.def("reduce_integers(Tensor integers, Tensor rns_params) -> Tensor");
+  m.def("count_out_of_range(Tensor input, Tensor rns_params) -> Tensor");
 
   m.def(
       "mod_up(Tensor input, Tensor digit_bounds, Tensor digit_scale, Tensor matrix, "

@@ -14,6 +14,7 @@ from fhelium.version import __version__
 if TYPE_CHECKING:
     from fhelium.config import CkksConfig, Preset
     from fhelium.eager import DecryptPolicy, Engine
+    from fhelium.serialization import inspect_value, load_value, save_value
     from fhelium.values import (
         Ciphertext,
         ConjugationKey,
@@ -42,11 +43,15 @@ __all__ = [
     "SwitchingKey",
     "__version__",
     "errors",
+    "inspect_value",
+    "load_value",
+    "save_value",
 ]
 
 _HOMES = {
     "fhelium.config": ("CkksConfig", "Preset"),
     "fhelium.eager": ("DecryptPolicy", "Engine"),
+    "fhelium.serialization": ("inspect_value", "load_value", "save_value"),
     "fhelium.values": (
         "Ciphertext",
         "ConjugationKey",

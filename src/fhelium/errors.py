@@ -120,6 +120,10 @@ class DecryptionError(FHEliumError, ArithmeticError):
     """A decrypted polynomial cannot be the message it claims to be."""
 
 
+class ReleaseError(FHEliumError, ValueError):
+    """A result may not be released: its circuit's queries are used up, or too few bits stay."""
+
+
 class SecretExposureError(FHEliumError, TypeError):
     """An action would copy secret key material somewhere it must not go."""
 
@@ -132,8 +136,33 @@ class NativeError(FHEliumError, RuntimeError):
     """The compiled operators cannot be used in this environment."""
 
 
+class InsufficientMemoryError(FHEliumError, MemoryError):
+    """What was asked for would not fit into the memory that is available."""
+
+
 class ImplementationError(FHEliumError, LookupError):
     """No implementation, or more than one, matches an operation."""
+
+
+class FileFormatError(FHEliumError, ValueError):
+    """A file is damaged, forged, of a newer format, or no file of this library at all."""
+
+
+class FileAccessError(FHEliumError, OSError):
+    """A file cannot be read or written, or must not be.
+
+    ``errno`` is that of the operating system where it has one, so ``except OSError`` code works.
+    """
+
+    def __init__(
+        self, operation: str, fact: str, rule: str = "", remedy: str = "", **fields: Any
+    ) -> None:
+        super().__init__(operation, fact, rule, remedy, **fields)
+        self.errno = fields.get("errno")  # OSError has one of its own, which hides the field
+
+
+class PassphraseError(FHEliumError, ValueError):
+    """A sealed file was opened with a wrong passphrase or none, or a passphrase has no use."""
 
 
 class InsecureWarning(UserWarning):

@@ -204,6 +204,7 @@ def test_text_parses_back(operation: type[DeclaredOperation]) -> None:
         "depth": IntegerAttr(2, i64),
         "value": FloatAttr(0.5, f64),
         "scale": FloatAttr(2.0**29, f64),
+        "bound": FloatAttr(0.5, f64),
         "source_key_id": StringAttr("source"),
     }
     known = {name: value for name, value in properties.items() if name in definition.properties}

@@ -128,6 +128,7 @@ SAMPLES: dict[str, Callable[[], tuple[Any, ...]]] = {
     "fhelium_rns_ops::from_montgomery": lambda: (residues(2), parameters()),
     "fhelium_rns_ops::from_montgomery_": lambda: (residues(2), parameters()),
     "fhelium_rns_ops::reduce_integers": lambda: (residues(2)[:, 0] - 50, parameters()),
+    "fhelium_rns_ops::count_out_of_range": lambda: (residues(2) + 60, parameters()),
     "fhelium_rns_ops::round_to_residues": lambda: (reals(2, DEGREE), 2.0**20, parameters()),
     "fhelium_rns_ops::mod_up": raising,
     "fhelium_rns_ops::mod_down": lowering,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from fhelium.errors import (
     StateError,
 )
 from fhelium.ir.operation import DeclaredOperation, OperandKind
+from fhelium.native import require_native
 from fhelium.rng import RandomSource
 from fhelium.values import (
     Ciphertext,
@@ -62,6 +64,8 @@ class EngineCore:
     def add_keys(self, *keys: Any) -> None:
         """Store evaluation keys where operations look when a key argument is omitted.
 
+        All of them are stored or, where one is refused, none. Other threads may compute meanwhile.
+
         Args:
             *keys: Relinearization, rotation and conjugation keys, or whole EvaluationKeys.
 
@@ -74,8 +78,8 @@ class EngineCore:
             >>> 2 in engine.keys.steps
             True
         """
-        for key in keys:
-            self.keys.add(*(key if isinstance(key, EvaluationKeys) else (key,)))
+        sets = (key if isinstance(key, EvaluationKeys) else (key,) for key in keys)
+        self.keys.add(*itertools.chain.from_iterable(sets))
 
     @contextmanager
     def record_keys(self) -> Iterator[KeyRecord]:
@@ -105,7 +109,12 @@ class EngineCore:
         return self.keys if record is None else record
 
     def dispatcher(self, device: torch.device) -> DeviceDispatcher:
-        """Return the dispatcher of a device, made on first use."""
+        """Return the dispatcher of a device, made on first use.
+
+        Every operation asks for it before it touches a tensor, so here a forked child learns that
+        it must not compute: torch's own loops would wait for threads that stayed in the parent.
+        """
+        require_native()
         found = self._dispatchers.get(device)
         if found is None:
             with self._lock:
@@ -213,6 +222,11 @@ class EngineCore:
                 "Pass an int",
             )
         return index(step) % self.config.num_slots
+
+
+def device_of(device: torch.device | str | None) -> torch.device:
+    """Return the device an argument names; the CPU where it names none."""
+    return torch.device("cpu" if device is None else device)
 
 
 _state_of = attrgetter("state")

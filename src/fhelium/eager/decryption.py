@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import hashlib
 import math
+import struct
 import weakref
+from collections.abc import Iterator
 
 import torch
 
 from fhelium.backend.ckks.encryption import decode_slots, decrypt_residues
-from fhelium.eager.codec import CodecMethods
+from fhelium.eager.encryption import EncryptionMethods
 from fhelium.eager.policy import DecryptPolicy
-from fhelium.errors import DecryptionError, DeviceMismatchError
+from fhelium.errors import BoundError, DecryptionError, DeviceMismatchError, StateError
 from fhelium.ir import noise
 from fhelium.ir.rules import known_sum, require
 from fhelium.native.wrapper import random_ops, rns_ops
 from fhelium.rng import Domain, derive, key_tensor
-from fhelium.values import Ciphertext, Plaintext, SecretKey, require_same_context
+from fhelium.values import (
+    Ciphertext,
+    CkksState,
+    Plaintext,
+    SecretKey,
+    half_modulus,
+    require_same_context,
+)
 
 # Smallest deviation of the covering noise: 3.19 sqrt(128), the error's own times sqrt(128).
-_LEAST_SIGMA = 3.19 * math.sqrt(128)
+LEAST_SIGMA = 3.19 * math.sqrt(128)
+# Widest Gaussian the sampler draws, and where its tail ends: sqrt(128 ln 2) sigma.
+_WIDEST_SIGMA = 2.0**57
+_SAMPLER_TAIL = 9.42
 
 
-class DecryptionMethods(CodecMethods):
+class DecryptionMethods(EncryptionMethods):
     """Open ciphertexts. By default noise of the tracked size covers the exact result."""
 
     def decrypt(
@@ -66,7 +78,8 @@ class DecryptionMethods(CodecMethods):
 
         The default adds a rounded Gaussian to every coefficient, keyed by the secret over the
         decrypted polynomial itself: one ciphertext, one answer, and about 0.2 to 1 bit of
-        precision. It guards against accidents; SECURITY.md says what it does not promise.
+        precision. It guards against accidents; SECURITY.md says what it does not promise, and
+        ``decrypt_for_release`` is for results that others will see.
 
         Shapes:
             [component, *batch, limb, N] -> [*batch, slot].
@@ -94,6 +107,11 @@ class DecryptionMethods(CodecMethods):
             approximate numbers".
         """
         plaintext = self._decrypt("decrypt_message", ciphertext, secret_key, policy)
+        slots = self._read_slots("decrypt_message", plaintext)
+        return slots.real.clone() if real else slots
+
+    def _read_slots(self, operation: str, plaintext: Plaintext) -> torch.Tensor:
+        """Decode a decrypted polynomial, or refuse one that its bounds do not allow."""
         state = plaintext.state
         assert state.scale is not None
         assert state.depth is not None
@@ -103,14 +121,14 @@ class DecryptionMethods(CodecMethods):
         # The small factor allows for float rounding of the largest slot only.
         if limit is not None and slots.numel() and float(slots.abs().max()) > limit * (1 + 1e-9):
             raise DecryptionError(
-                "decrypt_message",
+                operation,
                 f"a slot is larger than the ciphertext's bound {limit:.6g}",
                 "The message and noise bounds cover every slot",
                 "Check that key and ciphertext belong together and that any "
                 "assumed message_bound was true",
                 bound=limit,
             )
-        return slots.real.clone() if real else slots
+        return slots
 
     def _decrypt(
         self,
@@ -119,6 +137,24 @@ class DecryptionMethods(CodecMethods):
         secret_key: SecretKey,
         policy: DecryptPolicy | None,
     ) -> Plaintext:
+        exact = self._open(operation, ciphertext, secret_key)
+        if policy is not None and policy.kind == "private":
+            return exact
+        state, sigma = exact.state, LEAST_SIGMA
+        if state.noise_bound is not None:
+            assert state.scale is not None
+            typical = noise.typical_coefficient_noise(self.config, state.noise_bound, state.scale)
+            sigma = max(sigma, typical)
+        self._require_coverable(operation, state, sigma)
+        digests = list(query_digests(exact.data, sigma))
+        for digest in digests:
+            secret_key.count_query(digest)
+        root = noise_root(secret_key, Domain.DECRYPTION_NOISE)
+        keys = [derive(root, Domain.DECRYPTION_NOISE, digest) for digest in digests]
+        return self._cover(exact, sigma, keys)
+
+    def _open(self, operation: str, ciphertext: Ciphertext, secret_key: SecretKey) -> Plaintext:
+        """Check key and ciphertext, and return the exact decryption."""
         self._require_ciphertext(operation, ciphertext)
         self._require_secret_key(operation, secret_key)
         state = ciphertext.state
@@ -139,7 +175,6 @@ class DecryptionMethods(CodecMethods):
                 "All operands live on one device; nothing is moved unasked",
                 "Move one with .to(device)",
             )
-        assert state.scale is not None
         assert state.depth is not None
         resources = self.dispatcher(ciphertext.device).resources
         residues = decrypt_residues(
@@ -151,43 +186,76 @@ class DecryptionMethods(CodecMethods):
             in_ntt=state.polynomial_domain == "ntt",
         )
         result = state.replace(components=1, polynomial_domain="coefficient")
-        if policy is not None and policy.kind == "private":
-            return Plaintext(residues, result)
-        sigma = _LEAST_SIGMA
-        if state.noise_bound is not None:
-            typical = noise.typical_coefficient_noise(self.config, state.noise_bound, state.scale)
-            sigma = max(sigma, typical)
-        self._cover(residues, secret_key, sigma, state.depth)
-        added = noise.TAIL * math.sqrt(self.config.N) * sigma / state.scale
-        return Plaintext(residues, result.replace(noise_bound=known_sum(state.noise_bound, added)))
+        return Plaintext(residues, result)
 
-    def _cover(
-        self, residues: torch.Tensor, secret_key: SecretKey, sigma: float, depth: int
-    ) -> None:
-        """Add the covering noise to every polynomial, in place."""
-        root = _noise_root(secret_key)
-        rns_params = self.dispatcher(residues.device).resources.material(
-            f"rns_parameters/Q/{depth}"
-        )
-        # One polynomial, one answer: whatever batch it stands in, its own digest keys its noise.
-        for polynomial in residues.flatten(0, -3) if residues.dim() > 2 else residues[None]:
-            digest = hashlib.blake2b(polynomial.cpu().numpy().data, digest_size=32).digest()
-            secret_key.count_query(digest)
-            key = key_tensor(derive(root, Domain.DECRYPTION_NOISE, digest))
-            drawn = random_ops.sample_rounded_gaussian(key, sigma, 1, self.config.N)[0]
+    def _require_coverable(self, operation: str, state: CkksState, sigma: float) -> None:
+        """Refuse covering noise that the sampler cannot draw, or that might wrap around."""
+        if sigma > _WIDEST_SIGMA:
+            raise StateError(
+                operation,
+                f"the covering noise would be 2^{math.log2(sigma):.1f} wide, 2^57 is the widest",
+                "It is as wide as the value's error, which a product's scale makes large",
+                "Rescale first with engine.rescale_to_next_depth",
+            )
+        if state.noise_bound is None or state.message_bound is None:
+            return
+        assert state.scale is not None
+        assert state.depth is not None
+        size = (state.message_bound + state.noise_bound) * state.scale
+        room = half_modulus(self.config, "Q", state.depth)
+        if not size + _SAMPLER_TAIL * sigma + 1 < room:
+            raise BoundError(
+                operation,
+                f"the value needs 2^{math.log2(size):.2f} and covering noise up to "
+                f"2^{math.log2(_SAMPLER_TAIL * sigma):.2f}, half the modulus at depth "
+                f"{state.depth} is 2^{math.log2(room):.2f}",
+                "A value beyond half the modulus decrypts to garbage",
+                "Tighten the bound with engine.assume_message_bound where that is true, or "
+                "decrypt with policy=DecryptPolicy.private() for yourself alone",
+            )
+
+    def _cover(self, exact: Plaintext, sigma: float, keys: list[bytes]) -> Plaintext:
+        """Add to each polynomial, in place, the noise of its key; return it with its new bound."""
+        state, residues = exact.state, exact.data
+        assert state.scale is not None
+        resources = self.dispatcher(residues.device).resources
+        rns_params = resources.material(f"rns_parameters/Q/{state.depth}")
+        for polynomial, key in zip(_polynomials(residues), keys, strict=True):
+            stream = key_tensor(key)
+            drawn = random_ops.sample_rounded_gaussian(stream, sigma, 1, self.config.N)[0]
             drawn = rns_ops.reduce_integers(drawn.to(residues.device), rns_params)
             rns_ops.add_standard_(polynomial, drawn, rns_params)
+        added = noise.covering(self.config, sigma, state.scale)
+        return Plaintext(residues, state.replace(noise_bound=known_sum(state.noise_bound, added)))
 
 
-_NOISE_ROOTS: weakref.WeakKeyDictionary[SecretKey, bytes] = weakref.WeakKeyDictionary()
+def _polynomials(residues: torch.Tensor) -> torch.Tensor:
+    """Return views [polynomial, limb, N] of decrypted residues [*batch, limb, N]."""
+    return residues.flatten(0, -3) if residues.dim() > 2 else residues[None]
 
 
-def _noise_root(secret_key: SecretKey) -> bytes:
+def query_digests(residues: torch.Tensor, sigma: float) -> Iterator[bytes]:
+    """Yield what names each query: the polynomial and the width of the noise that covers it.
+
+    A polynomial has its own digest in whatever batch it stands. The width belongs to it: with one
+    stream at two widths, two answers x + g s1 and x + g s2 would show x.
+    """
+    width = struct.pack("<d", sigma)
+    for polynomial in _polynomials(residues):
+        digest = hashlib.blake2b(polynomial.cpu().numpy().data, digest_size=32)
+        digest.update(width)
+        yield digest.digest()
+
+
+_NOISE_ROOTS: weakref.WeakKeyDictionary[SecretKey, dict[Domain, bytes]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def noise_root(secret_key: SecretKey, domain: Domain) -> bytes:
     """Return the sub-key of a secret that keys its covering noise, computed once a key object."""
-    root = _NOISE_ROOTS.get(secret_key)
-    if root is None:
+    roots = _NOISE_ROOTS.setdefault(secret_key, {})
+    if domain not in roots:
         content = secret_key.data.contiguous().cpu().numpy()
-        secret = hashlib.blake2b(content.data, digest_size=32).digest()
-        root = derive(secret, Domain.DECRYPTION_NOISE)
-        _NOISE_ROOTS[secret_key] = root
-    return root
+        roots[domain] = derive(hashlib.blake2b(content.data, digest_size=32).digest(), domain)
+    return roots[domain]

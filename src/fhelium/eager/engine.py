@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from fhelium.config import CkksConfig
 from fhelium.eager.arithmetic import ArithmeticMethods
 from fhelium.eager.composites import CompositeMethods
 from fhelium.eager.keys import KeyMethods
 from fhelium.eager.levels import LevelMethods
 from fhelium.eager.precision import PrecisionMethods
+from fhelium.eager.release import ReleaseMethods
 from fhelium.eager.representation import RepresentationMethods
 from fhelium.eager.rotation import RotationMethods
+from fhelium.errors import RandomnessError
+from fhelium.values import EvaluationKeys
 
 
 class Engine(
@@ -18,14 +24,18 @@ class Engine(
     RepresentationMethods,
     CompositeMethods,
     KeyMethods,
+    ReleaseMethods,
     PrecisionMethods,
 ):
     """Compute on encrypted vectors at once, under one set of CKKS parameters.
 
     Every method checks the state of its operands before it computes and raises an error that
     names both values and the way out; nothing is aligned, moved or converted unasked. Methods
-    return new values and leave their operands as they are. One engine may be used from several
-    threads.
+    return new values and leave their operands as they are.
+
+    One engine may be used from several threads. A copied or pickled one is a fresh engine of the
+    same parameters with the same evaluation keys: tables are made anew where it is used, and no
+    state of randomness goes along, for there is none. An engine with ``rng_seed`` refuses both.
 
     Args:
         config_or_preset: A CkksConfig, a Preset or its name, or a mapping;
@@ -51,9 +61,27 @@ class Engine(
         Cheon, Kim, Kim, Song (ASIACRYPT 2017); RNS form by Cheon, Han, Kim, Kim, Song (SAC 2018).
     """
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._random.insecure:
+            raise RandomnessError(
+                "Engine",
+                "an engine with rng_seed was about to be copied or pickled",
+                "A copy would draw the same keys and noise as the original",
+                "Make Engine(config, rng_seed=...) where it is needed, with a seed of its own",
+            )
+        return _rebuild, (type(self), self.config, self._ntt_backend, self.keys)
+
     def __repr__(self) -> str:
         mark = ", insecure" if self.insecure else ""
         return (
             f"Engine({self.config.num_slots} slots, depth {self.config.max_depth}, "
             f"{len(tuple(self.keys))} evaluation keys{mark})"
         )
+
+
+def _rebuild(
+    kind: type[Engine], config: CkksConfig, ntt_backend: str, keys: EvaluationKeys
+) -> Engine:
+    engine = kind(config, ntt_backend=ntt_backend)
+    engine.add_keys(keys)
+    return engine

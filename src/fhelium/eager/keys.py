@@ -14,7 +14,8 @@ from fhelium.backend.ckks.key_generation import (
     sample_secret,
     square_secret,
 )
-from fhelium.eager.core import EngineCore
+from fhelium.backend.memory import require_memory
+from fhelium.eager.core import EngineCore, device_of
 from fhelium.errors import StateError
 from fhelium.rng import Domain
 from fhelium.values import (
@@ -32,9 +33,12 @@ from fhelium.values import (
     key_state,
     require_same_device,
 )
+from fhelium.values.text import size_text
 
 Progress = Callable[[int, int], None]
 """Called after each key with (keys made, keys in all)."""
+
+_WORKING_KEYS = 2  # while a key is made, what it is made from takes as much as two more
 
 
 class KeyMethods(EngineCore):
@@ -57,7 +61,7 @@ class KeyMethods(EngineCore):
             Bossuat et al. (IACR CiC 2025), "Security guidelines for implementing homomorphic
             encryption": ternary secrets.
         """
-        resources = self.dispatcher(_device(device)).resources
+        resources = self.dispatcher(device_of(device)).resources
         data = sample_secret(resources, self._ntt_backend, self._random.root(Domain.SECRET_KEY))
         key_id = self._random.root(Domain.KEY_ID)[:16].hex()
         return SecretKey(data, self._key_state(key_id, components=1))
@@ -244,13 +248,19 @@ class KeyMethods(EngineCore):
     ) -> EvaluationKeys:
         """Make a set: the relinearization key, and rotation keys for some steps.
 
+        The engine keeps none of them: a run that is cut short, by an error of ``progress`` or by
+        Ctrl-C, leaves nothing behind.
+
+        Cost:
+            ``config.switching_key_nbytes()`` a key, which must fit into the memory available.
+
         Args:
             secret_key: The key s.
             steps: Rotation steps; equal ones modulo the number of slots are made once, and
                 step 0 needs none.
             conjugation: Also make the conjugation key.
             device: Where the keys live; the secret key's device when omitted.
-            progress: Called after each key with (made, in all).
+            progress: Called after each key with (made, in all); raise from it to cancel.
 
         Returns:
             EvaluationKeys; hand it to ``engine.add_keys`` where the computing happens.
@@ -258,6 +268,7 @@ class KeyMethods(EngineCore):
         Raises:
             StateError: A step is no int.
             ContextMismatchError: The secret key belongs to other parameters.
+            InsufficientMemoryError: The keys would not fit; the text names both sizes. Make fewer.
 
         Example:
             >>> keys = engine.create_evaluation_keys(secret_key, steps=(1, 2, 4))
@@ -269,6 +280,7 @@ class KeyMethods(EngineCore):
         wanted = dict.fromkeys(self._canonical_step(operation, step) for step in steps)
         canonical = [step for step in wanted if step]
         total = 1 + len(canonical) + bool(conjugation)
+        self._require_room(operation, total, secret_key.device, device)
         keys = EvaluationKeys()
 
         def keep(key: RelinearizationKey | RotationKey | ConjugationKey) -> None:
@@ -282,6 +294,19 @@ class KeyMethods(EngineCore):
         if conjugation:
             keep(self.create_conjugation_key(secret_key, device=device))
         return keys
+
+    def _require_room(
+        self, operation: str, count: int, made_on: torch.device, device: torch.device | str | None
+    ) -> None:
+        nbytes = self.config.switching_key_nbytes()
+        what = f"{count} keys of {size_text(nbytes)} and room to make them"
+        remedy = "Make keys for fewer steps, or free memory"
+        kept_on = made_on if device is None else torch.device(device)
+        if kept_on.type == made_on.type:
+            require_memory(operation, what, (count + _WORKING_KEYS) * nbytes, made_on, remedy)
+        else:
+            require_memory(operation, what, (1 + _WORKING_KEYS) * nbytes, made_on, remedy)
+            require_memory(operation, what, count * nbytes, kept_on, remedy)
 
     def _switching_key(
         self, secret_key: SecretKey, source: torch.Tensor
@@ -297,10 +322,6 @@ class KeyMethods(EngineCore):
     ) -> CkksState:
         insecure = self.insecure or (like is not None and like.insecure)
         return key_state(self.config, key_id=key_id, components=components, insecure=insecure)
-
-
-def _device(device: torch.device | str | None) -> torch.device:
-    return torch.device("cpu" if device is None else device)
 
 
 _Key = TypeVar("_Key", bound=TensorResident)

@@ -4,7 +4,13 @@
 from __future__ import annotations
 
 from fhelium.eager.core import EngineCore
-from fhelium.ir.dialects.ckks import AlignOp, ModSwitchOp, ReinterpretScaleOp, RescaleOp
+from fhelium.ir.dialects.ckks import (
+    AlignOp,
+    AssumeMessageBoundOp,
+    ModSwitchOp,
+    ReinterpretScaleOp,
+    RescaleOp,
+)
 from fhelium.values import Ciphertext, PolynomialDomain
 
 
@@ -147,3 +153,46 @@ class LevelMethods(EngineCore):
             Cheon, Kim, Kim, Song (ASIACRYPT 2017): the scale is part of the encoding alone.
         """
         return self._apply(ReinterpretScaleOp, ciphertext, scale=scale)
+
+    def assume_message_bound(self, ciphertext: Ciphertext, bound: float) -> Ciphertext:
+        """Take the caller's word that no slot exceeds ``bound``: message_bound = min(., bound).
+
+        Bounds follow intervals, and intervals overestimate: t^2 - t over [-1, 1] is within
+        [-1/4, 2], which the sum of its terms' bounds cannot know. A tighter bound leaves more room
+        in the modulus and less noise after a product. The tracked bound stays where it is the
+        smaller one.
+
+        The word must be true for every message that the computation may meet, and it is public: do
+        not compute it from a secret message. Where it is false, later bounds are false; decryption
+        raises a DecryptionError if a slot is larger than the final bound, and gives garbage if the
+        value has wrapped around the modulus.
+
+        Shapes:
+            [component, *batch, limb, N] -> the same shape.
+
+        State:
+            The message bound becomes the smaller of the two; all else, the noise bound included,
+            stays.
+
+        Cost:
+            A copy.
+
+        Args:
+            ciphertext: The encrypted vector.
+            bound: Largest magnitude of any slot, in message units; finite and above 0.
+
+        Raises:
+            StateError: The bound is no such number.
+
+        Example:
+            >>> near_zero = engine.subtract(x, x)
+            >>> near_zero.message_bound
+            2.0
+            >>> engine.assume_message_bound(near_zero, 0.5).message_bound
+            0.5
+
+        Source:
+            Moore, Kearfott, Cloud, "Introduction to interval analysis" (SIAM 2009), section 5: why
+            intervals overestimate.
+        """
+        return self._apply(AssumeMessageBoundOp, ciphertext, bound=bound)

@@ -1,12 +1,24 @@
 """Bounds on the error of one slot, as functions of the parameters alone.
 
-Every elementary error is a polynomial with independent coefficients of known variance, evaluated
-at a root of unity: a complex number whose size has a Rayleigh tail. Products of two or three such
-polynomials (rounding error times secret) have heavier tails. The constants below bound each at
-failure probability 2^-50 per slot; they never depend on message data. Composition is by the
-triangle inequality, in the transfer rules.
+The error of an elementary operation is a polynomial with independent centred coefficients, or a
+sum of products of such polynomials, read at a root of unity. Coefficients are uniform (rounding),
+ternary (masks, the secret) or discrete Gaussian (encryption and keys). None has a larger moment
+generating function than a Gaussian of its variance v, so for a polynomial X of degree below N
 
-Source: the canonical-embedding heuristic of Gentry, Halevi and Smart (CRYPTO 2012, "Homomorphic
+    E exp(z |X(zeta)|^2 / (N v)) <= 1 / (1 - z)    for 0 <= z < 1,
+
+which is what a complex Gaussian has, and Markov's inequality gives, for t > 1,
+
+    P(|X(zeta)| > t sqrt(N v)) <= e t^2 exp(-t^2).
+
+The constants below are where that reaches 2^-50, for one polynomial and for products: they hold for
+every N, not only in the limit, and they never depend on message data. That the remainders of a
+division are independent and uniform is the one heuristic step; it rests on ciphertexts looking
+random. An encoder's rounding errors are a function of the message, so they get a worst case instead
+of a tail. Errors of different operations are added (triangle inequality) in the transfer rules:
+one ciphertext can be used twice, so errors of two operands are never taken to be independent.
+
+Source: the canonical-embedding estimates of Gentry, Halevi, Smart (CRYPTO 2012, "Homomorphic
 evaluation of the AES circuit", appendix A), with tails worked out for 2^-50.
 """
 
@@ -17,20 +29,37 @@ from functools import lru_cache
 
 from fhelium.config import CkksConfig
 
-# |X| > t sqrt(E|X|^2) has probability exp(-t^2) for one complex Gaussian X.
-TAIL = math.sqrt(50 * math.log(2))
-# P(|X Y| > t) = 2 t K_1(2 t) for two: 2^-50 at t = 18.4.
-PRODUCT_TAIL = 18.4
-# P(|X| |Y|^2 > t), exponent 1.5 (2 t^2)^(1/3): below 2^-50 at t = 95.
-TRIPLE_TAIL = 95.0
+# P(|X| > t) < 2^-50 for polynomials of E|X|^2 = 1 ...
+TAIL = 6.272
+# ... P(|X Y| > t), for a product with one independent of it ...
+PRODUCT_TAIL = 22.49
+# ... and P(|X| |Y|^2 > t), for a rounding error times the square of the secret.
+TRIPLE_TAIL = 115.4
+
+# Relative error of a scale after a product and a rescale: two roundings each.
+SCALE_ROUNDING = 2.0**-51
 
 _ROUNDING_VARIANCE = 1 / 12
 _TERNARY_VARIANCE = 2 / 3
 
 
-def encoding(config: CkksConfig, scale: float) -> float:
-    """Bound the error of rounding each coefficient of an encoded message to an integer."""
-    return TAIL * math.sqrt(config.N * _ROUNDING_VARIANCE) / scale
+def embedding_rounding(config: CkksConfig, message_bound: float) -> float:
+    """Bound what float64 does to a slot on its way into coefficients and, later, out again.
+
+    Each of the log2(N) stages of either transform rounds at 2^-53 of the values; 4 log2(N) such
+    roundings are four times the largest error that was found. It matters for large messages only.
+    """
+    return 2.0**-51 * math.log2(config.N) * message_bound
+
+
+def encoding(config: CkksConfig, scale: float, message_bound: float) -> float:
+    """Bound the error of rounding each coefficient of an encoded message to an integer.
+
+    |sum_k r_k zeta^k| with |r_k| <= 1/2 is at most 1 / (2 sin(pi / 2N)), about N / pi, and nearly
+    that for a small number in one slot among zeros: all its coefficients are rounded to zero.
+    """
+    worst = 0.5 / math.sin(math.pi / (2 * config.N))
+    return worst / scale + embedding_rounding(config, message_bound)
 
 
 def rounding(config: CkksConfig, components: int, scale: float) -> float:
@@ -71,10 +100,25 @@ def _key_switch_size(config: CkksConfig, depth: int) -> float:
     for start, end in config.digits(depth):
         digit = math.prod(config.q_primes[start:end])
         ratio_squares += (digit / config.special_modulus) ** 2
-    # Each digit is uniform in (-D/2, D/2): variance D^2/12 a coefficient.
+    # Each digit is uniform in (-D/2, D/2): variance D^2/12 a coefficient. A sum of products of one
+    # total variance has no heavier tail than a single product.
     return PRODUCT_TAIL * config.N * config.sigma * math.sqrt(ratio_squares / 12)
 
 
 def typical_coefficient_noise(config: CkksConfig, noise_bound: float, scale: float) -> float:
     """Return the standard deviation of a coefficient that a slot bound stands for."""
     return noise_bound * scale / (PRODUCT_TAIL * math.sqrt(config.N))
+
+
+def coefficient_norm(noise_bound: float, scale: float) -> float:
+    """Bound the Euclidean norm of the error's N coefficients, sqrt(sum_k e_k^2).
+
+    The N complex values at the roots of X^N + 1 have N times the square sum of the coefficients
+    (Parseval), and each is at most scale * noise_bound.
+    """
+    return noise_bound * scale
+
+
+def covering(config: CkksConfig, sigma: float, scale: float) -> float:
+    """Bound in a slot what a rounded Gaussian of width sigma on every coefficient adds."""
+    return TAIL * math.sqrt(config.N) * (sigma + 0.5) / scale

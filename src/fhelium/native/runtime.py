@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.machinery
+import os
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ MODULE_NAME = "_ops"
 _lock = threading.RLock()  # loading the operators is a step of making them ready
 _ready = False
 _loaded: tuple[Path, Mapping[str, Any]] | None = None  # the module and its manifest
+_threads_at_fork = 0  # torch's setting when this process was forked; 0 where it was not
 
 
 @dataclass(frozen=True)
@@ -137,8 +139,21 @@ def _load() -> None:
                 missing=missing,
             )
         fake.register()
+        if torch.get_num_threads() == _threads_at_fork:
+            # Threads that torch started before the fork are not here, and a loop shared with them
+            # would wait forever. A number that the child has set itself is its own decision.
+            torch.set_num_threads(1)
         _ready = True
         mark_native_threads_used()  # a child forked after this must not draw randomness
+
+
+def _note_fork() -> None:
+    global _threads_at_fork
+    _threads_at_fork = torch.get_num_threads()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 def native_status() -> NativeStatus:

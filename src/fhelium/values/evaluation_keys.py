@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import threading
 from collections.abc import Iterator
 from typing import Any, NoReturn, Self, SupportsIndex
 
@@ -31,7 +32,8 @@ class EvaluationKeys:
 
     The set accepts keys of one context and one key id and never a secret key. A key with the same
     purpose as one it holds takes its place. Iteration goes in a fixed order: relinearization,
-    conjugation, rotations by step, then switching keys by source.
+    conjugation, rotations by step, then switching keys by source. Threads may add, look up and
+    iterate at once: each reader sees the set before or after an addition.
 
     Args:
         *keys: Evaluation keys to begin with.
@@ -75,6 +77,15 @@ class EvaluationKeys:
             KeyMismatchError: A key was made from another secret key.
             TypeError: An argument is no evaluation key.
         """
+        with _CHANGE:
+            config = self._config_with(keys)
+            held = self._keys | {_slot(key): key for key in keys}
+            # Readers hold no lock: they see the old dict or the new one, never one that grows. One
+            # call sets both, so an interrupt leaves both or neither.
+            vars(self).update(_config=config, _keys=held)
+
+    def _config_with(self, keys: tuple[SwitchingKey, ...]) -> CkksConfig | None:
+        """Return the parameters of this set and some more keys, or refuse those."""
         config, key_id = self._config, self.key_id
         for key in keys:
             if not isinstance(key, SwitchingKey):
@@ -97,8 +108,7 @@ class EvaluationKeys:
                     key_ids=(key_id, key.key_id),
                 )
             config, key_id = key.config if config is None else config, key.key_id
-        self._config = config
-        self._keys.update((_slot(key), key) for key in keys)
+        return config
 
     def rotation(self, step: SupportsIndex) -> RotationKey:
         """Return the key that rotates by a step; +k moves slot i to slot i+k.
@@ -208,9 +218,9 @@ class EvaluationKeys:
 
     def discard(self, *keys: SwitchingKey) -> None:
         """Remove these very keys; those that are not held are passed over."""
-        for key in keys:
-            if key in self:
-                del self._keys[_slot(key)]
+        with _CHANGE:
+            gone = {_slot(key) for key in keys if key in self}
+            self._keys = {slot: key for slot, key in self._keys.items() if slot not in gone}
 
     def to(self, device: torch.device | str | int, *, non_blocking: bool = False) -> Self:
         """Return a set with each key on a device."""
@@ -218,7 +228,8 @@ class EvaluationKeys:
         return type(self)(*moved, config=self._config)
 
     def __iter__(self) -> Iterator[SwitchingKey]:
-        return iter([self._keys[slot] for slot in sorted(self._keys, key=_order)])
+        keys = self._keys
+        return iter([keys[slot] for slot in sorted(keys, key=_order)])
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -270,6 +281,9 @@ class EvaluationKeys:
             available_kinds=tuple(held),
         )
 
+
+# One lock for all sets: additions are rare and short, and a set stays copyable and picklable.
+_CHANGE = threading.Lock()
 
 _KINDS = ("relinearization", "conjugation", "rotation", "switching")
 

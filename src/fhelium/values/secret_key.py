@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Sequence
 from typing import Any, Final, NoReturn, Self
 
 import torch
@@ -12,6 +13,7 @@ from fhelium.config import CkksConfig
 from fhelium.errors import DecryptionWarning, OperandTypeError, SecretExposureError
 from fhelium.values.keys import Key
 from fhelium.values.registry import register_value
+from fhelium.values.release_ledger import ReleaseLedger
 from fhelium.values.state import CkksState
 
 QUERY_WARNING: Final = 128
@@ -47,13 +49,14 @@ class SecretKey(Key):
         SecretKey(key 5f0c, N 1024, cpu, insecure)
     """
 
-    __slots__ = ("_queries",)
+    __slots__ = ("_queries", "_releases")
 
     _key_components = 1
 
     def __init__(self, data: torch.Tensor, state: CkksState) -> None:
         super().__init__(data, state)
         self._queries = _QueryCounter()
+        self._releases = ReleaseLedger()
 
     def count_query(self, digest: bytes) -> int:
         """Count one decryption, and warn once when there were many different ones.
@@ -96,12 +99,46 @@ class SecretKey(Key):
             )
         return count
 
+    def spend_releases(
+        self, circuit: str, digests: Sequence[bytes], *, queries: int, statistical_bits: float
+    ) -> int:
+        """Count results of a circuit that are about to be released, all of them or none.
+
+        Args:
+            circuit: Name of the computation.
+            digests: What names each result; one that was counted is not counted again.
+            queries: How many different results of it may be released.
+            statistical_bits: The other term that was fixed with the first release.
+
+        Returns:
+            How many may still be released, over all copies of this key object in this process.
+
+        Raises:
+            ReleaseError: Too few are left, or the terms differ from the first ones.
+
+        Example:
+            >>> config = CkksConfig.create(depth=3, scale_bits=30, N=1024, allow_insecure=True)
+            >>> data = torch.zeros(len(config.primes), config.N, dtype=torch.int64)
+            >>> from fhelium.values import key_state
+            >>> key = SecretKey(data, key_state(config, key_id="5f0c", components=1))
+            >>> key.spend_releases("mean", [b"first"], queries=5, statistical_bits=30.0)
+            4
+        """
+        return self._releases.spend(
+            "decrypt_for_release",
+            circuit,
+            digests,
+            queries=queries,
+            statistical_bits=statistical_bits,
+        )
+
     def _payload_shape(self, config: CkksConfig) -> tuple[int, ...]:
         return (len(config.primes), config.N)
 
     def _with_tensors(self, tensors: Any, state: CkksState | None = None) -> Self:
         copied = super()._with_tensors(tensors, state)
         copied._queries = self._queries
+        copied._releases = self._releases
         return copied
 
     def _refuse_exposure(self, operation: str) -> NoReturn:

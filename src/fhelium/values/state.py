@@ -235,7 +235,7 @@ class CkksState:
             return self
         size = (self.message_bound + self.noise_bound) * self.scale
         room = half_modulus(self.config, self.modulus_basis, self.depth)
-        if not size < room:
+        if not size < room * _BELOW_ROOM:
             raise BoundError(
                 operation,
                 f"message_bound {self.message_bound:.4g} with noise_bound {self.noise_bound:.4g} "
@@ -294,6 +294,8 @@ _SETTER_OF: Final[dict[str, Callable[[CkksState, Any], None]]] = {
 }
 _SETTERS: Final = tuple(_SETTER_OF.values())
 
+
+_BELOW_ROOM: Final = 1 - 2.0**-40  # far more than what float64 rounds off scales and bounds
 
 _CHOICES: Final[dict[str, tuple[object, ...]]] = {
     "polynomial_domain": get_args(PolynomialDomain),

@@ -15,9 +15,29 @@ def sample_secret(resources: CkksDeviceResources, backend: str, root: bytes) -> 
     """Draw a uniform ternary secret: [limb + K, N] on QP, NTT domain, Montgomery form."""
     key = key_tensor(derive(root, Domain.SECRET_KEY))
     coefficients = random_ops.sample_ternary(key, 0, 1, resources.config.N)[0]
+    return expand_secret(resources, backend, coefficients)
+
+
+def expand_secret(
+    resources: CkksDeviceResources, backend: str, coefficients: torch.Tensor
+) -> torch.Tensor:
+    """Write small integers [N] as a secret: [limb + K, N] on QP, NTT domain, Montgomery form."""
     on_qp = transform_on(resources, backend, "QP", 0)
     residues = on_qp.forward_(rns_ops.reduce_integers(coefficients, on_qp.rns_params))
     return rns_ops.to_montgomery(residues, on_qp.rns_params)
+
+
+def secret_coefficients(
+    resources: CkksDeviceResources, backend: str, secret: torch.Tensor
+) -> torch.Tensor:
+    """Return the small integers [N] that `expand_secret` makes this secret of, read at one prime.
+
+    A tensor that is no secret gives numbers that expand to another one.
+    """
+    on_qp = transform_on(resources, backend, "QP", 0)
+    residues = on_qp.inverse_(rns_ops.from_montgomery(secret, on_qp.rns_params))[0]
+    prime = resources.config.primes[0]
+    return torch.where(residues > prime // 2, residues - prime, residues)
 
 
 def expand_public_half(resources: CkksDeviceResources, seed: bytes, count: int) -> torch.Tensor:

@@ -73,7 +73,7 @@ class NativeModSwitchImplementation(CompositeImplementation):
     """Drop limbs, or none: the remaining residues are the value already."""
 
     name = "native-ckks-mod-switch"
-    operation_types = (ckks.ModSwitchOp, ckks.ReinterpretScaleOp)
+    operation_types = (ckks.ModSwitchOp, ckks.ReinterpretScaleOp, ckks.AssumeMessageBoundOp)
 
     def materials(self, invocation: OperationInvocation) -> dict[str, str]:
         return {}

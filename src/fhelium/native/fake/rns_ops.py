@@ -11,6 +11,7 @@ NAMESPACE = "fhelium_rns_ops"
 OPERATORS = (
     "add_standard",
     "add_standard_",
+    "count_out_of_range",
     "cpu_isa",
     "from_montgomery",
     "from_montgomery_",
@@ -38,6 +39,10 @@ def add_standard(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
 
 def add_standard_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
     return None
+
+
+def count_out_of_range(input: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.one_per_limb(rns_params)
 
 
 def from_montgomery(input: Tensor, rns_params: Tensor) -> Tensor:
@@ -121,6 +126,7 @@ def to_montgomery_(input: Tensor, rns_params: Tensor) -> None:
 FAKES = {
     "add_standard": add_standard,
     "add_standard_": add_standard_,
+    "count_out_of_range": count_out_of_range,
     "from_montgomery": from_montgomery,
     "from_montgomery_": from_montgomery_,
     "mod_down": mod_down,

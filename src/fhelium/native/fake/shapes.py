@@ -23,6 +23,11 @@ def parameter_rows(moduli: Tensor) -> Tensor:
     return moduli.new_empty((PARAMETER_ROWS, moduli.shape[0]))
 
 
+def one_per_limb(rns_params: Tensor) -> Tensor:
+    """[row, limb] -> int64 [limb]."""
+    return rns_params.new_empty((rns_params.shape[1],))
+
+
 def limbs_of_integers(values: Tensor, rns_params: Tensor) -> Tensor:
     """[*batch, N] -> int64 [*batch, limb, N]."""
     shape = (*values.shape[:-1], rns_params.shape[1], values.shape[-1])

@@ -21,6 +21,12 @@ def add_standard_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
     torch.ops.fhelium_rns_ops.add_standard_.default(lhs, rhs, rns_params)
 
 
+def count_out_of_range(input: Tensor, rns_params: Tensor) -> Tensor:
+    """``count_out_of_range(Tensor input, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.count_out_of_range.default(input, rns_params)
+
+
 def cpu_isa() -> str:
     """``cpu_isa() -> str``"""
     require_native()

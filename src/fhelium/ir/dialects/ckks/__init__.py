@@ -10,6 +10,7 @@ from fhelium.ir.dialects.ckks.arithmetic import (
     SquareOp,
     SubtractOp,
 )
+from fhelium.ir.dialects.ckks.bounds import AssumeMessageBoundOp
 from fhelium.ir.dialects.ckks.levels import (
     AlignOp,
     ModSwitchOp,
@@ -58,6 +59,7 @@ CKKS = Dialect(
         ModSwitchOp,
         AlignOp,
         ReinterpretScaleOp,
+        AssumeMessageBoundOp,
         CoefficientToNttOp,
         NttToCoefficientOp,
     ],

@@ -23,9 +23,6 @@ from fhelium.ir.rules import (
 )
 from fhelium.values import CkksState, PolynomialDomain
 
-# A scale this close to the canonical one of its depth is set to it.
-_CANONICAL_TOLERANCE = 2.0**-44
-
 
 @irdl_op_definition
 class RescaleOp(DeclaredOperation):
@@ -94,11 +91,9 @@ class RescaleOp(DeclaredOperation):
             )
         result = config.canonical_scale(exact, depth + 1)
         error = noise.rounding(config, ciphertext.components or 3, result)
-        relabelled = (
-            0.0
-            if result == exact
-            else known_product(ciphertext.message_bound, _CANONICAL_TOLERANCE)
-        )
+        # Reading a value at a scale that is off by a factor 1 + d moves it by d of its size.
+        off = abs(result / exact - 1) + noise.SCALE_ROUNDING
+        relabelled = known_product(known_sum(ciphertext.message_bound, ciphertext.noise_bound), off)
         return ciphertext.replace(
             depth=depth + 1,
             scale=result,

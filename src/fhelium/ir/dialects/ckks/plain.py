@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import FloatAttr, StringAttr
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 
 from fhelium.errors import MessageValueError, StateError
+from fhelium.ir import noise
 from fhelium.ir.dialects.ckks.types import CiphertextType, PlaintextType
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
 from fhelium.ir.rules import (
@@ -231,7 +232,10 @@ class AddScalarOp(DeclaredOperation):
         operation = cls.public_name()
         require_ciphertext(operation, ciphertext)
         size = abs(_require_real(operation, value))
-        error = None if ciphertext.scale is None else 0.5 / ciphertext.scale
+        error = None
+        if ciphertext.scale is not None:
+            # Exact arithmetic rounds value * scale once; decoding rounds the larger result.
+            error = 0.5 / ciphertext.scale + noise.embedding_rounding(ciphertext.config, size)
         return ciphertext.replace(
             noise_bound=known_sum(ciphertext.noise_bound, error),
             message_bound=known_sum(ciphertext.message_bound, size),
@@ -311,7 +315,9 @@ class MultiplyScalarOp(DeclaredOperation):
                 "At scale 1 only integers are exact",
                 "Omit scale, or pass a larger one",
             )
-        error = None if factor is None else (0.0 if factor == 1.0 else 0.5 / factor)
+        error = None
+        if factor is not None:
+            error = 0.0 if factor == 1.0 else 0.5 / factor + noise.SCALE_ROUNDING
         total = known_sum(ciphertext.message_bound, ciphertext.noise_bound)
         return ciphertext.replace(
             scale=known_product(ciphertext.scale, factor),

@@ -1,0 +1,238 @@
+"""Encoding methods of the Engine."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import torch
+
+from fhelium.backend.ckks.encryption import (
+    decode_slots,
+    encode_slots,
+    transform_on,
+)
+from fhelium.eager.core import EngineCore, device_of
+from fhelium.eager.messages import prepare_message
+from fhelium.errors import DepthExhaustedError, OperandTypeError, StateError
+from fhelium.ir import noise
+from fhelium.ir.dialects.ckks.plain import factor_scale
+from fhelium.ir.rules import require
+from fhelium.native.wrapper import rns_ops
+from fhelium.values import (
+    Ciphertext,
+    CkksState,
+    Plaintext,
+    half_modulus,
+)
+
+# A clear factor may have any size; its declared bound is a power of two that covers it.
+_UNBOUNDED = math.inf
+
+
+class EncodingMethods(EngineCore):
+    """Turn messages into plaintexts and back."""
+
+    def encode(
+        self,
+        message: Any,
+        *,
+        depth: int = 0,
+        scale: float | None = None,
+        message_bound: float = 1.0,
+        device: torch.device | str | None = None,
+    ) -> Plaintext:
+        """Encode a message: m(X) with m(zeta^(5^j)) = slot_j, times the scale, rounded.
+
+        Shapes:
+            [*batch, slot] -> data [*batch, limb, N]. A 0-d message fills every slot.
+
+        State:
+            Coefficient domain, standard form, at ``depth`` with ``scale``.
+
+        Args:
+            message: Tensor, array or number, real or complex; the last axis has
+                ``config.num_slots`` values.
+            depth: How many primes are dropped already.
+            scale: Factor between values and integer coefficients; ``config.scale_at(depth)``
+                when omitted.
+            message_bound: Largest magnitude the message may have, in message units.
+            device: Where the result lives; CPU when omitted.
+
+        Raises:
+            MessageValueError: Wrong length, NaN or infinity, or a value beyond the bound.
+            MessageTypeError: The message is of no numeric type.
+            DepthExhaustedError: There is no such depth.
+
+        Example:
+            >>> engine.encode(0.5, depth=1).depth
+            1
+
+        Source:
+            Cheon, Kim, Kim, Song (ASIACRYPT 2017), Ecd.
+        """
+        return self._encode("encode", message, depth, scale, message_bound, device_of(device))
+
+    def decode(self, plaintext: Plaintext, *, real: bool = False) -> torch.Tensor:
+        """Read the slots of a plaintext: exact centred CRT, divided by the scale, evaluated.
+
+        Shapes:
+            data [*batch, limb, N] -> [*batch, slot].
+
+        Args:
+            plaintext: As ``encode`` gives it: coefficient domain, standard form.
+            real: Return the real parts only.
+
+        Returns:
+            complex128, or float64 with ``real=True``.
+
+        Raises:
+            StateError: The plaintext is prepared for a product.
+
+        Example:
+            >>> engine.decode(engine.encode(0.5), real=True)[0].item()
+            0.5
+
+        Source:
+            Cheon, Kim, Kim, Song (ASIACRYPT 2017), Dcd.
+        """
+        if not isinstance(plaintext, Plaintext):
+            raise OperandTypeError(
+                "decode",
+                f"plaintext is a {type(plaintext).__name__}, needed is a Plaintext",
+                "Only clear values can be decoded",
+                "Decrypt a ciphertext first",
+            )
+        self._require_encoded("decode", plaintext)
+        state = plaintext.state
+        assert state.scale is not None
+        assert state.depth is not None
+        resources = self.dispatcher(plaintext.device).resources
+        slots = decode_slots(resources, plaintext.data, state.scale, state.depth)
+        return slots.real.clone() if real else slots
+
+    def prepare_plaintext(
+        self,
+        message: Any,
+        like: Ciphertext,
+        for_: Literal["multiply", "add"] = "multiply",
+        *,
+        message_bound: float | None = None,
+    ) -> Plaintext:
+        """Encode a clear operand in the form an operation on ``like`` takes, once for many uses.
+
+        For a product: NTT domain, Montgomery form, at the scale that makes product + rescale
+        canonical. For a sum: the domain and scale of ``like``, standard form.
+
+        Shapes:
+            [*batch, slot] -> data [*batch, limb, N]. A 0-d message fills every slot.
+
+        Args:
+            message: The clear vector, real or complex.
+            like: A ciphertext with the depth and scale of the later operand.
+            for_: "multiply" or "add".
+            message_bound: Largest magnitude, in message units. When omitted, the smallest power
+                of two that covers the message; it is part of every result's state, so declare
+                one where even that is private.
+
+        Raises:
+            MessageValueError: Wrong length, NaN or infinity, or a value beyond the bound.
+            StateError: ``for_`` is neither of the two.
+
+        Example:
+            >>> weights = engine.prepare_plaintext(2.5, like=x)
+            >>> engine.multiply_plaintext(x, weights).depth
+            0
+
+        Source:
+            Cheon, Kim, Kim, Song (ASIACRYPT 2017), multiplication by a constant vector.
+        """
+        operation = "prepare_plaintext"
+        if for_ not in ("multiply", "add"):
+            raise StateError(
+                operation,
+                f"for_ is {for_!r}, needed is 'multiply' or 'add'",
+                "A plaintext is prepared for one kind of operation",
+                "Pass one of the two",
+            )
+        self._require_ciphertext(operation, like)
+        depth, scale = like.state.depth, like.state.scale
+        assert depth is not None
+        if for_ == "multiply":
+            scale = factor_scale(like.state)
+        encoded = self._encode(operation, message, depth, scale, message_bound, like.device)
+        if for_ == "add" and like.state.polynomial_domain == "coefficient":
+            return encoded
+        resources = self.dispatcher(like.device).resources
+        transform = transform_on(resources, self._ntt_backend, "Q", depth)
+        rows = transform.forward(encoded.data)
+        state = encoded.state.replace(polynomial_domain="ntt")
+        if for_ == "multiply":
+            rns_ops.to_montgomery_(rows, transform.rns_params)
+            state = state.replace(residue_representation="montgomery")
+        return Plaintext(rows, state)
+
+    def _encode(
+        self,
+        operation: str,
+        message: Any,
+        depth: int,
+        scale: float | None,
+        message_bound: float | None,
+        device: torch.device,
+    ) -> Plaintext:
+        config = self.config
+        if (
+            isinstance(depth, bool)
+            or not isinstance(depth, int)
+            or not (0 <= depth <= config.max_depth)
+        ):
+            raise DepthExhaustedError(
+                operation,
+                f"asked for depth {depth}, depths are 0 to {config.max_depth}",
+                "A depth counts dropped primes from 0",
+                "Choose one of these depths",
+            )
+        actual = config.scale_at(depth) if scale is None else float(scale)
+        resources = self.dispatcher(device).resources  # before any tensor, as dispatcher() says
+        slots = prepare_message(
+            operation,
+            message,
+            num_slots=config.num_slots,
+            message_bound=_UNBOUNDED if message_bound is None else message_bound,
+            scale=actual,
+            modulus_quarter=half_modulus(config, "Q", depth) / 2,
+            device=device,
+        )
+        bound = _covering_power(slots) if message_bound is None else float(message_bound)
+        state = CkksState(
+            config=config,
+            depth=depth,
+            scale=actual,
+            polynomial_domain="coefficient",
+            modulus_basis="Q",
+            residue_representation="standard",
+            components=1,
+            noise_bound=noise.encoding(config, actual, bound),
+            message_bound=bound,
+            insecure=config.insecure,
+        )
+        state.check_bounds(operation)
+        return Plaintext(encode_slots(resources, slots, actual, depth), state)
+
+    def _require_encoded(self, operation: str, plaintext: Plaintext) -> None:
+        self._require_context(operation, plaintext.state)
+        remedy = "Use the plaintext that engine.encode gives"
+        require(operation, plaintext.state, "polynomial_domain", "coefficient", remedy, "plaintext")
+        require(
+            operation, plaintext.state, "residue_representation", "standard", remedy, "plaintext"
+        )
+
+
+def _covering_power(slots: torch.Tensor) -> float:
+    largest = float(torch.view_as_complex(slots.contiguous()).abs().max()) if slots.numel() else 0.0
+    if largest == 0:
+        return 0.0
+    # Exactly: log2 of a number just above a large power of two is rounded down to that power.
+    fraction, exponent = math.frexp(largest)
+    return math.ldexp(1.0, exponent - 1 if fraction == 0.5 else exponent)
