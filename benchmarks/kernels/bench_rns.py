@@ -4,8 +4,8 @@ against the machine.
     taskset -c 0 python benchmarks/kernels/bench_rns.py [--degree 14] [--rounds 15] [--only NAME]
 
 One worker process for each instruction set, both on one core and with one thread. The parent asks
-them in turn, round after round, so that a busy neighbour meets both; figures are medians over the
-rounds. `bare` is a loop that reads and writes the same streams and computes nothing. `ports` is the
+them in turn, round after round, so that a busy neighbour meets both; figures are medians of
+processor time over the rounds. `bare` is a loop that reads and writes the same streams and computes nothing. `ports` is the
 time that a conversion's multiplications and reductions need at the machine's own rate of 52-bit
 multiplications: (2 sources + 8) vector operations for each target, the centring not counted.
 """
@@ -61,7 +61,10 @@ def operators(log_n: int) -> Iterator[Operator]:
     rns, ckks = torch.ops.fhelium_rns_ops, torch.ops.fhelium_ckks_ops
     sampler = torch.ops.fhelium_random_ops
     n, q, special = 2**log_n, primes_below(40, 8), primes_below(48, 2)
-    p, whole = rns.rns_parameters(torch.tensor(q), n), rns.rns_parameters(torch.tensor(q + special), n)
+    p, whole = (
+        rns.rns_parameters(torch.tensor(q), n),
+        rns.rns_parameters(torch.tensor(q + special), n),
+    )
     limbs, key_bytes = len(q), torch.arange(32, dtype=torch.uint8)
 
     def draw(*batch: int, moduli: list[int] = q) -> torch.Tensor:
@@ -91,24 +94,35 @@ def operators(log_n: int) -> Iterator[Operator]:
                    2 * limbs * n)  # fmt: skip
     yield from conversions(log_n, "preset", [q[2 * j : 2 * j + 2] for j in range(4)], special)
     yield from conversions(log_n - 2, "8 sources", [primes_below(45, 8)], primes_below(46, 8))
-    yield from conversions(log_n - 4, "8 sources, in cache", [primes_below(45, 8)], primes_below(46, 16))
+    yield from conversions(
+        log_n - 3, "8 sources, in cache", [primes_below(45, 8)], primes_below(46, 16)
+    )
+    yield Operator("count_out_of_range", lambda: rns.count_out_of_range(a, p), 1, 0, 2 * limbs * n)
     values = torch.randint(-(2**62), 2**62, (n,))
     yield Operator("reduce_integers", lambda: rns.reduce_integers(values, p), 1, 1, limbs * n)
     reals = torch.randn(n, dtype=torch.float64)
-    yield Operator("round_to_residues", lambda: rns.round_to_residues(reals, 2.0**40, p), 1, 1, limbs * n)
+    yield Operator(
+        "round_to_residues", lambda: rns.round_to_residues(reals, 2.0**40, p), 1, 1, limbs * n
+    )
     for count in (2, 8):
         x, own_p = a[0, :count].contiguous(), p[:, :count].contiguous()
-        yield Operator(f"residues_to_real, {count} limbs", lambda x=x, o=own_p: rns.residues_to_real(x, o))
+        yield Operator(
+            f"residues_to_real, {count} limbs", lambda x=x, o=own_p: rns.residues_to_real(x, o)
+        )
     nonce = torch.zeros(12, dtype=torch.uint8)
     yield Operator("chacha20, 1 MiB", lambda: sampler.chacha20_blocks(key_bytes, nonce, 0, 2**14))
     ids = torch.arange(limbs)
     yield Operator("sample_uniform", lambda: sampler.sample_uniform(key_bytes, ids, 0, 0, 1, n, p))
     yield Operator("sample_ternary", lambda: sampler.sample_ternary(key_bytes, 0, 1, n))
     yield Operator("sample_gaussian", lambda: sampler.sample_gaussian(key_bytes, 0, 1, n))
-    yield Operator("sample_rounded_gaussian", lambda: sampler.sample_rounded_gaussian(key_bytes, 2.0**30, 1, n))
+    yield Operator(
+        "sample_rounded_gaussian", lambda: sampler.sample_rounded_gaussian(key_bytes, 2.0**30, 1, n)
+    )
 
 
-def conversions(log_n: int, label: str, digits: list[list[int]], special: list[int]) -> Iterator[Operator]:
+def conversions(
+    log_n: int, label: str, digits: list[list[int]], special: list[int]
+) -> Iterator[Operator]:
     """Yield mod_up and mod_down of one chain; the primes are below 2^50, so R is 2^52."""
     import torch
 
@@ -177,10 +191,10 @@ def bare_call(library: ctypes.CDLL, operator: Operator) -> Callable[[], object]:
 
 
 def seconds(call: Callable[[], object]) -> float:
-    """Return the time of one call out of as many as make a measurement."""
+    """Return the processor time of one call out of as many as make a measurement."""
     call()
-    start, calls = time.perf_counter(), 0
-    while (passed := time.perf_counter() - start) < LEAST_SECONDS or calls < 2:
+    start, calls = time.thread_time(), 0
+    while (passed := time.thread_time() - start) < LEAST_SECONDS or calls < 2:
         call()
         calls += 1
     return passed / calls
@@ -223,7 +237,9 @@ class Worker:
 
 def main() -> None:
     """Measure in turn and print one line for each operator."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--degree", type=int, default=14, help="log2 of the ring degree")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", default="", help="operators whose name holds this")
@@ -237,7 +253,9 @@ def main() -> None:
     fast = workers["avx512"]
     rate = fast.about["multiplications"] / statistics.median(fast.ask("multiply") for _ in range(9))
     print(f"N = 2^{arguments.degree}, one thread, {rate / 1e9:.2f} vector multiplications a ns")
-    print(f"{'us':32}{'portable':>10}{'avx512':>10}{'ratio':>8}{'bare':>10}{'/ bare':>8}{'ports':>10}{'share':>8}")
+    print(
+        f"{'us':32}{'portable':>10}{'avx512':>10}{'ratio':>8}{'bare':>10}{'/ bare':>8}{'ports':>10}{'share':>8}"
+    )
     for name, has_streams, operations in fast.about["operators"]:
         times: dict[str, list[float]] = {isa: [] for isa in ISAS} | {"bare": []}
         for _ in range(arguments.rounds):

@@ -44,11 +44,8 @@ void inner_row(u64* out0, u64* out1, const KeySwitchTerm* terms, i64 count, i64 
                const Modulus& modulus) {
   constexpr int kBlock = 4;  // a row's stretch of four cache lines
   const VectorModulus m = in_lanes(modulus);
-  i64 k = 0;
-  for (; k + kBlock * kLanes <= n; k += kBlock * kLanes)
-    inner_block<kFold, kBlock>(out0, out1, terms, count, k, Whole{}, m);
-  for_vectors(n - k, [&](i64 rest, auto lanes) {
-    inner_block<kFold, 1>(out0, out1, terms, count, k + rest, lanes, m);
+  for_blocks<kBlock>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
+    inner_block<kFold, kVectors>(out0, out1, terms, count, k, lanes, m);
   });
 }
 

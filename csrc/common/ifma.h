@@ -35,6 +35,19 @@ FHELIUM_INLINE void for_vectors(i64 n, const Body& body) {
   if (k < n) body(k, Part{(__mmask8)((1u << (n - k)) - 1)});
 }
 
+/// How many vectors a body takes at once.
+template <int kVectors>
+struct Vectors {};
+
+/// Call body(Vectors<kBlock>, first index, all lanes) for the blocks of a row, then
+/// body(Vectors<1>, first index, lanes) for the vectors of the rest.
+template <int kBlock, class Body>
+FHELIUM_INLINE void for_blocks(i64 n, const Body& body) {
+  i64 k = 0;
+  for (; k + kBlock * kLanes <= n; k += kBlock * kLanes) body(Vectors<kBlock>{}, k, Whole{});
+  for_vectors(n - k, [&](i64 rest, auto lanes) { body(Vectors<1>{}, k + rest, lanes); });
+}
+
 /// A modulus below 2^50 in every lane.
 struct VectorModulus {
   __m512i q, inverse, reciprocal;  // q, q^-1 mod 2^52, floor(2^52 / q)

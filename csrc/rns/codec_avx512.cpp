@@ -155,15 +155,10 @@ void centred(double* out, const u64* residues, i64 limb_stride, i64 step, i64 n,
     portable.centred(out, residues, limb_stride, step, n, tables, workspace);
     return;
   }
-  constexpr int kVectors = 4;  // so many sums at once keep the multipliers busy
-  i64 k = 0;
-  for (; k + kVectors * kLanes <= n; k += kVectors * kLanes)
-    centred_vectors<kVectors>(out + k, kVectors * kLanes, residues + k, limb_stride, Whole{},
-                              tables, workspace);
-  for_vectors(n - k, [&](i64 rest, auto lanes) {
-    const i64 first = k + rest;
-    centred_vectors<1>(out + first, n - first < kLanes ? n - first : kLanes, residues + first,
-                       limb_stride, lanes, tables, workspace);
+  // Four vectors at once: so many sums keep the multipliers busy.
+  for_blocks<4>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
+    const i64 count = n - k < kVectors * kLanes ? n - k : kVectors * kLanes;
+    centred_vectors<kVectors>(out + k, count, residues + k, limb_stride, lanes, tables, workspace);
   });
 }
 

@@ -96,49 +96,72 @@ void reduce_integers(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, 
     portable.reduce_integers(out, out_step, in, in_step, n, m);
 }
 
-// ---- basis conversion --------------------------------------------------------------------------
-
-/// One digit y of a tile and its share of the sum of y_i / d_i. The sum is rounded as in the
-/// portable kernel: one product, one addition.
-void scale_into_digit(u64* digit, double* sum, const u64* row, i64 n, u64 factor,
-                      const Modulus& modulus) {
-  const VectorModulus m = in_lanes(modulus);
-  const __m512i scale = broadcast(factor);
-  const __m512d reciprocal = _mm512_set1_pd(1.0 / (double)(i64)modulus.q);
-  // A tile has room for whole vectors: lanes past n hold zeros that nothing reads.
-  for (i64 k = 0; k < n; k += kLanes) {
-    const __m512i x = k + kLanes <= n ? load(Whole{}, row + k)
-                                      : load(Part{(__mmask8)((1u << (n - k)) - 1)}, row + k);
-    const __m512i y = montgomery_multiply(x, scale, m);
-    store(Whole{}, digit + k, y);
-    const __m512d share = _mm512_mul_pd(_mm512_cvtepi64_pd(y), reciprocal);
-    _mm512_storeu_pd(sum + k, _mm512_add_pd(_mm512_loadu_pd(sum + k), share));
-  }
+i64 count_out_of_range(const u64* in, i64 step, i64 n, u64 q) {
+  if (step != 1) return portable.count_out_of_range(in, step, n, q);
+  const __m512i bound = broadcast(q);
+  i64 count = 0;  // lanes past the end read as 0, which is a residue
+  for_vectors(n, [&](i64 k, auto lanes) {
+    count += __builtin_popcount(_mm512_cmpge_epu64_mask(load(lanes, in + k), bound));
+  });
+  return count;
 }
 
-/// The same for one prime from 2^50 on, or for a strided row.
-void scale_into_digit_scalar(u64* digit, double* sum, const u64* row, i64 step, i64 n, u64 factor,
-                             const Modulus& m) {
-  const double reciprocal = 1.0 / (double)(i64)m.q;
-  for (i64 k = 0; k < n; ++k) {
-    digit[k] = montgomery_multiply(row[k * step], factor, m);
-    sum[k] += (double)(i64)digit[k] * reciprocal;
+// ---- basis conversion --------------------------------------------------------------------------
+
+/// kVectors vectors of the digits and of the sum of y_i / d_i, which is rounded as in the portable
+/// kernel: one product and one addition for each prime, in order.
+template <int kVectors, class Lanes>
+FHELIUM_INLINE void scale_into_digits(BasisTile& tile, double* sum, const u64* const* rows, i64 k,
+                                      Lanes lanes, const BasisSource& from,
+                                      const double* reciprocals) {
+  __m512d total[kVectors];
+  for (int v = 0; v < kVectors; ++v) total[v] = _mm512_setzero_pd();
+  for (int i = 0; i < from.count; ++i) {
+    const VectorModulus m = in_lanes(from.moduli[i]);
+    const __m512i scale = broadcast(from.scale[i]);
+    const __m512d reciprocal = _mm512_set1_pd(reciprocals[i]);
+    for (int v = 0; v < kVectors; ++v) {
+      const i64 at = k + v * kLanes;
+      const __m512i y = montgomery_multiply(load(lanes, rows[i] + at), scale, m);
+      store(Whole{}, tile.digit[i] + at, y);  // a tile has room for whole vectors
+      total[v] = _mm512_add_pd(total[v], _mm512_mul_pd(_mm512_cvtepi64_pd(y), reciprocal));
+    }
+  }
+  for (int v = 0; v < kVectors; ++v) _mm512_store_pd(sum + k + v * kLanes, total[v]);
+}
+
+/// The same where a prime is above 2^50 or the rows are strided.
+void scale_into_digits_scalar(BasisTile& tile, double* sum, const u64* const* rows, i64 step, i64 n,
+                              const BasisSource& from) {
+  for (int i = 0; i < from.count; ++i) {
+    const Modulus m = from.moduli[i];
+    const double reciprocal = 1.0 / (double)(i64)m.q;
+    for (i64 k = 0; k < n; ++k) {
+      const u64 y = montgomery_multiply(rows[i][k * step], from.scale[i], m);
+      tile.digit[i][k] = y;
+      sum[k] = (i == 0 ? 0.0 : sum[k]) + (double)(i64)y * reciprocal;
+    }
   }
 }
 
 void centre(BasisTile& tile, const u64* const* rows, i64 step, i64 n, const BasisSource& from) {
-  double sum[kBasisTile] = {};
+  alignas(64) double sum[kBasisTile];
+  double reciprocals[kMaxSourcePrimes];
+  bool narrow = step == 1;
   for (int i = 0; i < from.count; ++i) {
-    const Modulus& m = from.moduli[i];
-    if (m.bits == 52 && step == 1)
-      scale_into_digit(tile.digit[i], sum, rows[i], n, from.scale[i], m);
-    else
-      scale_into_digit_scalar(tile.digit[i], sum, rows[i], step, n, from.scale[i], m);
+    narrow = narrow && from.moduli[i].bits == 52;
+    reciprocals[i] = 1.0 / (double)(i64)from.moduli[i].q;
   }
+  if (narrow)
+    for_blocks<4>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
+      scale_into_digits<kVectors>(tile, sum, rows, k, lanes, from, reciprocals);
+    });
+  else
+    scale_into_digits_scalar(tile, sum, rows, step, n, from);
   u64* whole = tile.digit[from.count];
   const __m512d half = _mm512_set1_pd(0.5), sure = _mm512_set1_pd(0.5 - 0x1p-40);
-  for (i64 k = 0; k < n; k += kLanes) {
-    const __m512d total = _mm512_loadu_pd(sum + k);
+  for_vectors(n, [&](i64 k, auto) {
+    const __m512d total = _mm512_load_pd(sum + k);
     const __m512i nearest = _mm512_cvttpd_epi64(_mm512_add_pd(total, half));
     store(Whole{}, whole + k, nearest);
     const __m512d rest = _mm512_sub_pd(total, _mm512_cvtepi64_pd(nearest));
@@ -149,12 +172,12 @@ void centre(BasisTile& tile, const u64* const* rows, i64 step, i64 n, const Basi
           const u64 below = (u64)(i64)sum[lane];
           whole[lane] = below + exceeds_half(&tile.digit[0][lane], kBasisTile, from, below);
         }
-  }
+  });
 }
 
 /// So many vectors at once keep both multipliers busy: each has a high and a low sum, and a sum
 /// waits four cycles for its last product.
-constexpr int kBlock = 4;
+constexpr int kBlock = 8;
 
 /// sum_i digit_i factor_i R^-1 of kVectors vectors, in (-q, q), or in (-q, 2 q) where kWide.
 /// The sum is below q (sum_i d_i): see BasisTarget. Not wide, that is q R. Wide, with sources below
@@ -179,17 +202,10 @@ FHELIUM_INLINE void dot(__m512i (&x)[kVectors], const BasisTile& tile, i64 k, co
 template <bool kWide, class Put>
 FHELIUM_INLINE void for_values(const BasisTile& tile, i64 n, const BasisTarget& to,
                                const VectorModulus& m, const Put& put) {
-  const int terms = to.count + 1;
-  i64 k = 0;
-  for (; k + kBlock * kLanes <= n; k += kBlock * kLanes) {
-    __m512i x[kBlock];
-    dot<kWide>(x, tile, k, to.factor, terms, m);
-    for (int v = 0; v < kBlock; ++v) put(k + v * kLanes, Whole{}, x[v]);
-  }
-  for_vectors(n - k, [&](i64 rest, auto lanes) {
-    __m512i x[1];
-    dot<kWide>(x, tile, k + rest, to.factor, terms, m);
-    put(k + rest, lanes, x[0]);
+  for_blocks<kBlock>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
+    __m512i x[kVectors];
+    dot<kWide>(x, tile, k, to.factor, to.count + 1, m);
+    for (int v = 0; v < kVectors; ++v) put(k + v * kLanes, lanes, x[v]);
   });
 }
 
@@ -246,6 +262,7 @@ const RnsKernels kRnsKernelsAvx512 = {
     .centre = centre,
     .convert = convert,
     .subtract_divide = subtract_divide,
+    .count_out_of_range = count_out_of_range,
 };
 
 }  // namespace fhelium

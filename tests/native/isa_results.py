@@ -104,6 +104,11 @@ def integers() -> Iterator[Case]:
     words = torch.randint(-(2**63), 2**63 - 1, (2**14,), generator=generator)
     yield "reduce_integers: edges", rns.reduce_integers(torch.tensor(edges + near), p)
     yield "reduce_integers: random", rns.reduce_integers(words, p)
+    for n in LENGTHS:  # words that are residues of some limbs only
+        spread = words[: n * len(ALL)].reshape(len(ALL), n) >> (torch.arange(n) % 64)
+        yield f"count_out_of_range: {n}", rns.count_out_of_range(spread, p)
+        edge = moduli_column(ALL) - torch.arange(n) % 2
+        yield f"count_out_of_range: edges, {n}", rns.count_out_of_range(edge, p)
     yield "reduce_integers: strided", rns.reduce_integers(words[1::3], p)
     yield "reduce_integers: shifted", rns.reduce_integers(words >> torch.arange(2**14) % 64, p)
 
