@@ -6,7 +6,10 @@
 #include <torch/csrc/stable/tensor.h>
 
 #include <cstdint>
+#include <exception>
+#include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fhelium {
@@ -28,20 +31,46 @@ inline Sizes strides_of(const Tensor& tensor) {
   return Sizes(view.begin(), view.end());
 }
 
+/// MemoryError in Python.
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(std::string text) : text_(std::move(text)) {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+/// The tensor that `make` asks torch's allocator for. What the allocator says when it fails does
+/// not come through the stable ABI: the error that does names a line of torch's headers.
+template <class Make>
+inline Tensor allocated(const Sizes& sizes, const Make& make) {
+  try {
+    return make();
+  } catch (const std::exception&) {
+    int64_t elements = 1;
+    for (int64_t size : sizes) elements *= size;
+    throw OutOfMemory("native operator: there is no memory for " + std::to_string(elements) +
+                      " elements. An operator allocates its result. Free memory, or compute on a "
+                      "smaller batch.");
+  }
+}
+
 /// A fresh contiguous tensor on the device of `like`, from torch's allocator.
 inline Tensor empty_on(const Tensor& like, const Sizes& sizes,
                        torch::headeronly::ScalarType dtype = kInt64) {
-  return torch::stable::new_empty(like, sizes, dtype);
+  return allocated(sizes, [&] { return torch::stable::new_empty(like, sizes, dtype); });
 }
 
 /// A fresh contiguous CPU tensor for operators that have no tensor argument to follow.
 inline Tensor empty_cpu(const Sizes& sizes, torch::headeronly::ScalarType dtype) {
-  return torch::stable::empty(sizes, dtype);
+  return allocated(sizes, [&] { return torch::stable::empty(sizes, dtype); });
 }
 
 /// A contiguous tensor with the same values; the tensor itself where it is contiguous already.
 inline Tensor contiguous(const Tensor& tensor) {
-  return tensor.is_contiguous() ? tensor : torch::stable::contiguous(tensor);
+  if (tensor.is_contiguous()) return tensor;
+  return allocated(sizes_of(tensor), [&] { return torch::stable::contiguous(tensor); });
 }
 
 /// The view tensor[index] along the first axis.

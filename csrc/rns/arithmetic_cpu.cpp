@@ -1,6 +1,4 @@
 // Coefficient-wise operators: one driver for two operands, one for one.
-#include <numeric>
-
 #include "common/checks.h"
 #include "common/row_loop.h"
 #include "rns/kernels.h"
@@ -115,25 +113,6 @@ Tensor reduce_integers(const Tensor integers, const Tensor rns_params) {
   return out;
 }
 
-Tensor count_out_of_range(const Tensor input, const Tensor rns_params) {
-  const auto moduli = check_unary("count_out_of_range", input, rns_params);
-  const ResidueRows in = rows_of(input);
-  // A place for each row, so that the sums do not depend on the split over threads.
-  std::vector<i64> counts(static_cast<size_t>(in.limbs * in.batches));
-  const auto row = rns_kernels().count_out_of_range;
-  for_each_row(in.limbs, in.batches, in.degree, 0.4, [&](int64_t limb, int64_t batch) {
-    counts[static_cast<size_t>(limb * in.batches + batch)] =
-        row(in.pointer(batch, limb), in.step, in.degree, moduli[static_cast<size_t>(limb)].q);
-  });
-  Tensor out = empty_on(input, {in.limbs});
-  int64_t* totals = out.mutable_data_ptr<int64_t>();
-  for (int64_t limb = 0; limb < in.limbs; ++limb) {
-    const auto first = counts.begin() + limb * in.batches;
-    totals[limb] = std::accumulate(first, first + in.batches, i64{0});
-  }
-  return out;
-}
-
 }  // namespace
 }  // namespace fhelium
 
@@ -152,5 +131,4 @@ FHELIUM_LIBRARY_IMPL(fhelium_rns_ops, CPU, m) {
   m.impl("from_montgomery", FHELIUM_BOX(&unary<kFromMontgomery>));
   m.impl("from_montgomery_", FHELIUM_BOX(&unary_in_place<kFromMontgomery>));
   m.impl("reduce_integers", FHELIUM_BOX(&reduce_integers));
-  m.impl("count_out_of_range", FHELIUM_BOX(&count_out_of_range));
 }

@@ -52,8 +52,6 @@ struct RnsKernels {
   /// out[k] = (in[k * step] - x_k) D^-1 mod q: the exact division of mod_down.
   void (*subtract_divide)(u64* out, const u64* in, i64 step, const BasisTile& tile, i64 n,
                           const BasisTarget& to);
-  /// How many of n words are no residue, that is, not in [0, q).
-  i64 (*count_out_of_range)(const u64* in, i64 step, i64 n, u64 q);
 };
 
 /// The table of the active instruction set.

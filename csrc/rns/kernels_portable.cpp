@@ -80,20 +80,6 @@ void reduce_integers(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n,
   map(out, out_step, in, in_step, n, [m = modulus](u64 x) { return reduce_signed((i64)x, m); });
 }
 
-// For q < 2^62 the top bit of x | (q - 1 - x) is set exactly where x is no residue: from 2^63 on it
-// is x's own, from q to 2^63 that of the difference. Every instruction set has these operations on
-// vectors of words; many have no unsigned comparison.
-i64 count_out_of_range(const u64* in, i64 step, i64 n, u64 q) {
-  u64 count = 0;
-  const auto add = [&count, largest = q - 1](u64 x) { count += (x | (largest - x)) >> 63; };
-  if (step == 1) {
-    for (i64 k = 0; k < n; ++k) add(in[k]);
-  } else {
-    for (i64 k = 0; k < n; ++k) add(in[k * step]);
-  }
-  return (i64)count;
-}
-
 template <int kBits>
 void scale_into_digit(u64* digit, double* sum, const u64* row, i64 step, i64 n, u64 factor,
                       const Modulus& modulus) {
@@ -193,7 +179,6 @@ const RnsKernels kRnsKernelsPortable = {
     .centre = centre,
     .convert = convert,
     .subtract_divide = subtract_divide,
-    .count_out_of_range = count_out_of_range,
 };
 
 }  // namespace fhelium

@@ -14,7 +14,8 @@ class FHEliumError(Exception):
 
     Args:
         operation: Name of the public operation that refused, for example ``"add"``.
-        fact: What was found, with both values where two disagree.
+        fact: What was found, with both values where two disagree. Left out only where an error is
+            made anew of its whole text, as torch's DataLoader does with a worker's error.
         rule: What the operation needs.
         remedy: What the caller can do about it.
         **fields: Further facts as attributes, for example ``depths=(0, 2)``.
@@ -28,7 +29,7 @@ class FHEliumError(Exception):
     """
 
     def __init__(
-        self, operation: str, fact: str, rule: str = "", remedy: str = "", **fields: Any
+        self, operation: str, fact: str = "", rule: str = "", remedy: str = "", **fields: Any
     ) -> None:
         self.operation = operation
         self.fact = fact
@@ -36,7 +37,7 @@ class FHEliumError(Exception):
         self.remedy = remedy
         self.fields = fields
         sentences = " ".join(f"{part.rstrip('.')}." for part in (fact, rule, remedy) if part)
-        super().__init__(f"{operation}: {sentences}")
+        super().__init__(f"{operation}: {sentences}" if sentences else operation)
 
     def __getattr__(self, name: str) -> Any:
         # Only reached for names that normal lookup does not find: the extra fields.

@@ -48,6 +48,10 @@ def make_ring() -> TinyRing:
         "ciphertext": ciphertext,
         "batch": batch,
         "product": engine.multiply(batch[0], batch[1]),
+        "seeded": engine.encrypt_with_secret_key(message, secret_key),
+        "seeded_batch": engine.encrypt_with_secret_key(
+            message * torch.ones(2, 3, 1), secret_key, depth=1, output_domain="ntt"
+        ),
         "plaintext": engine.prepare_plaintext(message, like=ciphertext),
         "secret": secret_key,
         "public": public_key,

@@ -297,6 +297,7 @@ _unsigned("scale doubled", "ciphertext", "state.scale", 2.0**31)
 _unsigned("given to another key", "ciphertext", "key_id", "ab" * 16)
 _unsigned("rotation by another step", "rotation", "details.step", 5)
 _unsigned("another public seed", "public", "details.public_seed", "cd" * 32)
+_unsigned("another seed of a ciphertext", "seeded", "details.public_seed", "cd" * 32)
 _unsigned("another default scale", "config", "config.default_scale", 2.0**30 + 1)
 
 # The words.
@@ -316,6 +317,7 @@ _words("residue 2^63 - 1", "ciphertext", 7, 2**63 - 1, "1 words that are no resi
 _words("residue -1", "ciphertext", 20, -1, "no residues, the first in limb 1")
 _words("residue of another limb's size", "plaintext", 3, 2**37, "first in limb 0")
 _words("residue of the hidden half", "public", 17, 2**62, "no residues, the first in limb 1")
+_words("residue of a hidden component", "seeded", 33, -5, "no residues, the first in limb 2")
 _words("residue of the last key of a set", "keys", 0, 2**40, "no residues, the first in limb 0")
 
 

@@ -112,7 +112,16 @@ field_cases(
 )
 field_cases("ciphertext", "state.level", {"unknown": (3, r"unknown \['level'\]")})
 field_cases("ciphertext", "comment", {"unknown": ("hi", r"unknown \['comment'\]")})
-field_cases("ciphertext", "details", {"of a key": ({}, r"unknown \['details'\]")})
+field_cases("ciphertext", "details", {"without a stream": ({}, r"unknown \['details'\]")})
+field_cases("ciphertext", "stream", {"without details": ("1", r"without \['details'\]")})
+field_cases("plaintext", "stream", {"on clear values": ("1", r"unknown \['stream'\]")})
+field_cases("seeded", "stream", {"taken away": (ABSENT, r"unknown \['details'\]")})
+field_cases("seeded", "details", {"of no seed": ({"public_seed": None}, "is of JSON type str")})
+field_cases("seeded", "state.components", {"three": (3, "seed for a second component")})
+field_cases("seeded", "state.modulus_basis", {"QP": ("QP", "seed for a second component")})
+field_cases(
+    "seeded", "state.residue_representation", {"montgomery": ("montgomery", "second component")}
+)
 field_cases("ciphertext", "seal", {"of a secret key": (None, r"unknown \['seal'\]")})
 field_cases(
     "ciphertext",

@@ -11,16 +11,18 @@ import fhelium
 from fhelium.errors import FHEliumError
 from tests.serialization.corpus import CORPUS
 
-SECONDS = 1.0
+SECONDS = 1.0  # of the processor, so that a busy machine does not count
+PATIENCE = 20.0  # by the clock: nothing waits
 
 
 @pytest.mark.parametrize("case", CORPUS, ids=lambda case: case.name)
 def test_it_is_refused_in_words(case, sources, tmp_path):
     path = case.make(sources, tmp_path)
-    start = time.perf_counter()
+    start, begun = time.process_time(), time.perf_counter()
     with pytest.raises(case.error, match=case.says) as caught:
         fhelium.load_value(path, **case.options)
-    seconds = time.perf_counter() - start
+    assert time.process_time() - start < SECONDS
+    assert time.perf_counter() - begun < PATIENCE
     text = str(caught.value)
     assert text.startswith("load_value: ")
     assert isinstance(caught.value, FHEliumError)
@@ -29,13 +31,12 @@ def test_it_is_refused_in_words(case, sources, tmp_path):
     assert text.isascii()
     assert text.isprintable()
     assert len(text) < 2000
-    assert seconds < SECONDS
 
 
 @pytest.mark.parametrize("case", CORPUS, ids=lambda case: case.name)
 def test_inspection_refuses_what_the_header_shows(case, sources, tmp_path):
     path = case.make(sources, tmp_path)
-    start = time.perf_counter()
+    start, begun = time.process_time(), time.perf_counter()
     if case.inspect:
         with pytest.raises(case.error, match=case.says):
             fhelium.inspect_value(path)
@@ -43,7 +44,8 @@ def test_inspection_refuses_what_the_header_shows(case, sources, tmp_path):
         info = fhelium.inspect_value(path)
         assert not info.digest_verified
         assert str(info).startswith(f"{path}: ")
-    assert time.perf_counter() - start < SECONDS
+    assert time.process_time() - start < SECONDS
+    assert time.perf_counter() - begun < PATIENCE
 
 
 def test_the_corpus_is_large_and_its_names_differ():

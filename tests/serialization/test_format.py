@@ -19,8 +19,17 @@ from tests.serialization import forge
 from tests.serialization.corpus import PASSPHRASE
 
 ALL = [
-    *("ciphertext", "batch", "product", "plaintext", "secret", "sealed", "public"),
-    *("relinearization", "conjugation", "rotation", "switching", "keys", "config"),
+    *("ciphertext", "batch", "product", "seeded", "seeded_batch", "plaintext", "secret"),
+    *(
+        "sealed",
+        "public",
+        "relinearization",
+        "conjugation",
+        "rotation",
+        "switching",
+        "keys",
+        "config",
+    ),
 ]
 KEYS = ("relinearization", "conjugation", "rotation", "switching")
 
@@ -101,6 +110,18 @@ def test_switching_keys_store_their_hidden_half(name, ring, files):
     rest = {"rotation": {"step": 3}, "switching": {"source_key_id": key.source_key_id}}
     assert manifest["details"] == rest.get(name, {})
     assert (files / name).stat().st_size < key.nbytes / 2 + 1400
+
+
+@pytest.mark.parametrize("name", ["seeded", "seeded_batch"])
+def test_fresh_ciphertexts_store_their_first_component(name, ring, files):
+    metadata, tensors = opened(files / name)
+    value = ring.values[name]
+    assert list(tensors) == ["hidden"]
+    assert torch.equal(tensors["hidden"], value.data[0])
+    manifest = json.loads(metadata["fhelium.manifest"])
+    assert manifest["stream"] == STREAM_VERSION
+    assert manifest["details"] == {"public_seed": value.public_seed.hex()}
+    assert "details" not in json.loads(opened(files / "batch")[0]["fhelium.manifest"])
 
 
 def test_a_public_key_stores_its_hidden_half(ring, files):

@@ -18,8 +18,18 @@ from tests.serialization.forge import Parts, frame, signed, spell, with_word
 
 DAMAGED = 300
 FORGED = 300
-KINDS = ("ciphertext", "batch", "plaintext", "secret", "sealed", "public", "rotation", "keys")
-SECONDS = 1.0
+KINDS = (
+    "ciphertext",
+    "batch",
+    "seeded",
+    "plaintext",
+    "secret",
+    "sealed",
+    "public",
+    "rotation",
+    "keys",
+)
+SECONDS = 1.0  # of the processor, so that a busy machine does not count
 
 
 def damaged(raw: bytes, draw: random.Random) -> bytes:
@@ -124,14 +134,14 @@ def test_none_is_accepted(make, count, sources, tmp_path):
         path.write_bytes(raw)
         path.chmod(0o600)
         passphrase = PASSPHRASE if kind == "sealed" else None
-        start = time.perf_counter()
+        start = time.process_time()
         try:
             loaded = fhelium.load_value(path, passphrase=passphrase)
         except FHEliumError as error:
             text = str(error)
         else:
             pytest.fail(f"{kind}: accepted as {loaded!r}")
-        assert time.perf_counter() - start < SECONDS, kind
+        assert time.process_time() - start < SECONDS, kind
         assert text.startswith("load_value: "), text
         assert text.isprintable(), text
         assert len(text) < 2000, text
@@ -174,11 +184,11 @@ def test_the_whole_corpus_takes_no_memory(sources, tmp_path):
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         slowest = 0.0
         for case in listed:
-            start = time.perf_counter()
+            start = time.process_time()
             try:
                 fhelium.load_value(case["path"], **case["options"])
             except fhelium.errors.FHEliumError:
-                slowest = max(slowest, time.perf_counter() - start)
+                slowest = max(slowest, time.process_time() - start)
             else:
                 raise SystemExit("accepted: " + case["name"])
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -35,7 +35,7 @@ def test_there_is_a_folder_for_each_format():
     from fhelium.serialization.manifest import FORMAT_VERSION
 
     assert [f"format-{version}" for version in range(1, FORMAT_VERSION + 1)] == FORMATS
-    assert len(CASES) == 13 * len(FORMATS)
+    assert len(CASES) == 15 * len(FORMATS)
 
 
 @pytest.mark.parametrize(("folder", "name"), CASES)
@@ -57,6 +57,7 @@ def test_old_keys_open_old_values_and_go_on_computing(folder, tmp_path):
         load(folder, name, tmp_path)
         for name in ("sealed", "ciphertext", "batch", "keys", "plaintext")
     )
+    seeded = load(folder, "seeded_batch", tmp_path)
     engine = Engine(secret_key.config)
     engine.add_keys(keys)
     policy = DecryptPolicy.private()
@@ -64,6 +65,7 @@ def test_old_keys_open_old_values_and_go_on_computing(folder, tmp_path):
     for value, expected in (
         (ciphertext, message),
         (batch, message * torch.ones(5, 1)),
+        (seeded, message * torch.ones(2, 3, 1)),
         (engine.rotate_by_step(ciphertext, 6), torch.roll(message, 6)),
         (engine.rescale_to_next_depth(engine.multiply_plaintext(batch, plaintext)), message**2),
     ):

@@ -32,7 +32,8 @@ from fhelium.values import CkksState, TensorResident, key_state
 from tests.serialization.corpus import PASSPHRASE
 
 NAMES = [
-    *("ciphertext", "batch", "product", "plaintext", "secret", "public", "relinearization"),
+    *("ciphertext", "batch", "product", "seeded", "seeded_batch", "plaintext", "secret"),
+    *("public", "relinearization"),
     *("conjugation", "rotation", "switching", "keys", "config"),
 ]
 
@@ -48,6 +49,7 @@ def same(left, right) -> bool:
         type(left) is type(right)
         and left.state == right.state
         and left.metadata() == right.metadata()
+        and left._details() == right._details()
         and left.data.dtype == right.data.dtype
         and left.data.stride() == right.data.stride()
         and torch.equal(left.data, right.data)
@@ -154,6 +156,17 @@ def test_views_are_saved_as_what_they_show(view, ring, tmp_path):
     assert (tmp_path / "value").stat().st_size < value.nbytes + 2048
 
 
+def test_a_seed_serves_every_depth(ring, tmp_path):
+    """The stream is addressed by prime, so rows that were dropped change nothing."""
+    seeded = ring.values["seeded"]
+    state = seeded.state.replace(depth=1)
+    value = Ciphertext(seeded.data[:, 1:], state, public_seed=seeded.public_seed)
+    fhelium.save_value(value, tmp_path / "value")
+    loaded = fhelium.load_value(tmp_path / "value")
+    assert torch.equal(loaded.data, value.data)
+    assert loaded.state == state
+
+
 def test_saving_leaves_the_value_alone(ring, tmp_path):
     for name in ("batch", "secret", "rotation"):
         value = ring.values[name]
@@ -245,6 +258,10 @@ def test_what_files_do_not_hold_is_refused_before_writing(ring, tmp_path):
     negative = rotation.clone()
     negative.data[1, 0, 2, 3] = -1
     foreign = RotationKey(rotation.data, state, public_seed=bytes(32), step=3)
+    seeded = ring.values["seeded"]
+    mixed = Ciphertext(ciphertext.data, ciphertext.state, public_seed=seeded.public_seed)
+    batch = ring.values["seeded_batch"]
+    part = Ciphertext(batch.data[:, 1], batch.state, public_seed=batch.public_seed)
     zero = torch.zeros(len(config.primes), config.N, dtype=torch.int64)
     two = SecretKey(zero + 2, key_state(config, key_id=key_id, components=1))
     named = key_state(config, key_id="a key", components=2)
@@ -262,6 +279,8 @@ def test_what_files_do_not_hold_is_refused_before_writing(ring, tmp_path):
         (changed, StateError, "1 words of the payload are no residues"),
         (negative, StateError, "1 words of the payload are no residues"),
         (foreign, StateError, "does not come from its public_seed"),
+        (mixed, StateError, "second component .* does not come from its public_seed"),
+        (part, StateError, "second component .* does not come from its public_seed"),
         (EvaluationKeys(foreign), StateError, "does not come from its public_seed"),
         (two, StateError, "is not ternary"),
         (unnamed, StateError, "a file of it says key_id 'a key'"),

@@ -24,7 +24,7 @@ def facts(value: Any) -> dict[str, Any]:
         return {"type": "CkksConfig", "context_id": value.context_id, "N": value.N}
     if isinstance(value, EvaluationKeys):
         return {"type": "EvaluationKeys", "keys": [facts(key) for key in value]}
-    state = value.state
+    state, seed = value.state, getattr(value, "public_seed", None)
     return {
         "type": type(value).__name__,
         "context_id": value.context_id,
@@ -42,7 +42,7 @@ def facts(value: Any) -> dict[str, Any]:
         "message_bound": state.message_bound and state.message_bound.hex(),
         "step": getattr(value, "step", None),
         "source": getattr(value, "source_key_id", None),
-        "seed": value.public_seed.hex() if hasattr(value, "public_seed") else None,
+        "seed": seed and seed.hex(),
     }
 
 

@@ -7,8 +7,16 @@ from typing import TypeVar
 
 from fhelium.eager.core import EngineCore
 from fhelium.errors import StateError
-from fhelium.ir.dialects.ckks import AddOp, RotateManyOp, RotateOp, SumPlaintextProductsOp
+from fhelium.ir.dialects.ckks import (
+    AddOp,
+    CoefficientToNttOp,
+    NttToCoefficientOp,
+    RotateManyOp,
+    RotateOp,
+    SumPlaintextProductsOp,
+)
 from fhelium.ir.operation import DeclaredOperation
+from fhelium.ir.rules import chosen_domain, require_ciphertext
 from fhelium.values import Ciphertext, Plaintext, PolynomialDomain
 
 _Method = TypeVar("_Method", bound=Callable[..., object])
@@ -60,10 +68,10 @@ class CompositeMethods(EngineCore):
             Cheon, Han, Kim, Kim, Song (EUROCRYPT 2018), section 4.1.
         """
         wanted = self._canonical_step("rotate_by_step", step)
-        self._require_ciphertext("rotate_by_step", ciphertext)
+        self._require_two_components("rotate_by_step", ciphertext)
         if wanted == 0:
             return ciphertext.clone()
-        key = self._key_source.rotation(wanted)
+        key = self._key_source.rotation(step)  # as it was asked for, so that an error names it
         return self._apply(RotateOp, ciphertext, key, step=key.step)
 
     @documented_by(RotateManyOp)
@@ -74,17 +82,34 @@ class CompositeMethods(EngineCore):
         *,
         output_domain: PolynomialDomain | None = None,
     ) -> list[Ciphertext]:
-        self._require_ciphertext("rotate_many_by_steps", ciphertext)
-        wanted = [self._canonical_step("rotate_many_by_steps", step) for step in steps]
-        moving = [step for step in wanted if step]
+        operation = "rotate_many_by_steps"
+        self._require_two_components(operation, ciphertext)
+        steps = tuple(steps)
+        wanted = [self._canonical_step(operation, step) for step in steps]
+        moving = tuple(step for step in wanted if step)
         results: Iterator[Ciphertext] = iter(())
         if moving:
-            keys = [self._key_source.rotation(step) for step in moving]
+            asked = [step for step, canonical in zip(steps, wanted, strict=True) if canonical]
+            keys = [self._key_source.rotation(step) for step in asked]
             found = self._apply_many(
-                RotateManyOp, ciphertext, keys, steps=tuple(moving), output_domain=output_domain
+                RotateManyOp, ciphertext, keys, steps=moving, output_domain=output_domain
             )
             results = iter(found)
-        return [next(results) if step else ciphertext.clone() for step in wanted]
+        return [
+            next(results) if step else self._copy_in(operation, ciphertext, output_domain)
+            for step in wanted
+        ]
+
+    def _copy_in(
+        self, operation: str, ciphertext: Ciphertext, output_domain: PolynomialDomain | None
+    ) -> Ciphertext:
+        """Return a copy in the domain that was asked for."""
+        found = ciphertext.polynomial_domain
+        if chosen_domain(operation, output_domain, found) == found:
+            return ciphertext.clone()
+        return self._apply(
+            CoefficientToNttOp if found == "coefficient" else NttToCoefficientOp, ciphertext
+        )
 
     @documented_by(SumPlaintextProductsOp)
     def sum_plaintext_products(
@@ -140,9 +165,15 @@ class CompositeMethods(EngineCore):
                 "A window is a power of two up to the number of slots",
                 "Pad the message to a power of two",
             )
+        self._require_two_components("sum_slots", ciphertext)
         step = 1
         total = ciphertext
         while step < count:
             total = self._apply(AddOp, total, self.rotate_by_step(total, -step))
             step *= 2
         return ciphertext.clone() if total is ciphertext else total
+
+    def _require_two_components(self, operation: str, ciphertext: Ciphertext) -> None:
+        """Refuse what a rotation would refuse, also where there is nothing to rotate."""
+        self._require_ciphertext(operation, ciphertext)
+        require_ciphertext(operation, ciphertext.state, components=2)

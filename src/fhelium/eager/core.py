@@ -18,6 +18,7 @@ from fhelium.eager.dispatcher import DeviceDispatcher
 from fhelium.eager.recorder import KeyRecord, Recording, unread_results
 from fhelium.errors import (
     ContextMismatchError,
+    FHEliumError,
     OperandTypeError,
     StateError,
 )
@@ -152,8 +153,14 @@ class EngineCore:
             return unread_results(values, state, 1)[0]
         _require_writable(operation, target, tensors[0])
         call = self.dispatcher(target.device).prepared(operation, len(values), facts)
-        call((target.data, *tensors[1:]), in_place=True)
-        target._restate(state)
+        try:
+            call((target.data, *tensors[1:]), in_place=True)
+            target._restate(state)
+        except (FHEliumError, RuntimeError, MemoryError):
+            raise  # refused before anything was written
+        except BaseException:
+            target._spoil(f"{operation.public_name()}_")
+            raise
         return target
 
     def _checked(
@@ -296,6 +303,14 @@ def _require_writable(
             f"the target holds {data.numel() * data.element_size()} bytes of a storage of "
             f"{data.untyped_storage().nbytes()}",
             "An in-place form writes to a storage of its own, or another value's bounds would "
+            "become untrue",
+            "Clone the target first",
+        )
+    if data.device.type == "cpu" and data.is_shared():
+        raise StateError(
+            name,
+            "the target's storage is memory that another process may share",
+            "An in-place form writes to a storage of its own, or the other process's value would "
             "become untrue",
             "Clone the target first",
         )

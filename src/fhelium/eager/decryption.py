@@ -12,7 +12,7 @@ import torch
 
 from fhelium.backend.ckks.encryption import decode_slots, decrypt_residues
 from fhelium.eager.encryption import EncryptionMethods
-from fhelium.eager.policy import DecryptPolicy
+from fhelium.eager.policy import DecryptPolicy, require_policy
 from fhelium.errors import BoundError, DecryptionError, DeviceMismatchError, StateError
 from fhelium.ir import noise
 from fhelium.ir.rules import known_sum, require
@@ -56,6 +56,7 @@ class DecryptionMethods(EncryptionMethods):
         Raises:
             KeyMismatchError: The ciphertext belongs to another secret key.
             ContextMismatchError: Key and ciphertext belong to different parameters.
+            DecryptionError: A slot is larger than the ciphertext's bounds allow.
 
         Example:
             >>> engine.decrypt(x, secret_key).polynomial_domain
@@ -64,7 +65,10 @@ class DecryptionMethods(EncryptionMethods):
         Source:
             Cheon, Kim, Kim, Song (ASIACRYPT 2017), Dec; Li, Micciancio (EUROCRYPT 2021).
         """
-        return self._decrypt("decrypt", ciphertext, secret_key, policy)
+        require_policy("decrypt", policy)
+        plaintext = self._decrypt("decrypt", ciphertext, secret_key, policy)
+        self._read_slots("decrypt", plaintext)  # refuses what cannot be the message
+        return plaintext
 
     def decrypt_message(
         self,
@@ -106,6 +110,7 @@ class DecryptionMethods(EncryptionMethods):
             Li, Micciancio (EUROCRYPT 2021), "On the security of homomorphic encryption on
             approximate numbers".
         """
+        require_policy("decrypt_message", policy)
         plaintext = self._decrypt("decrypt_message", ciphertext, secret_key, policy)
         slots = self._read_slots("decrypt_message", plaintext)
         return slots.real.clone() if real else slots

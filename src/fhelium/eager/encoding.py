@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from typing import Any, Literal
 
 import torch
@@ -14,7 +15,7 @@ from fhelium.backend.ckks.encryption import (
 )
 from fhelium.eager.core import EngineCore, device_of
 from fhelium.eager.messages import prepare_message
-from fhelium.errors import DepthExhaustedError, OperandTypeError, StateError
+from fhelium.errors import DepthExhaustedError, OperandTypeError, ParameterError, StateError
 from fhelium.ir import noise
 from fhelium.ir.dialects.ckks.plain import factor_scale
 from fhelium.ir.rules import require
@@ -71,7 +72,8 @@ class EncodingMethods(EngineCore):
         Source:
             Cheon, Kim, Kim, Song (ASIACRYPT 2017), Ecd.
         """
-        return self._encode("encode", message, depth, scale, message_bound, device_of(device))
+        bound = real_number("encode", "message_bound", message_bound)
+        return self._encode("encode", message, depth, scale, bound, device_of(device))
 
     def decode(self, plaintext: Plaintext, *, real: bool = False) -> torch.Tensor:
         """Read the slots of a plaintext: exact centred CRT, divided by the scale, evaluated.
@@ -193,7 +195,16 @@ class EncodingMethods(EngineCore):
                 "A depth counts dropped primes from 0",
                 "Choose one of these depths",
             )
-        actual = config.scale_at(depth) if scale is None else float(scale)
+        actual = config.scale_at(depth) if scale is None else real_number(operation, "scale", scale)
+        if actual < 1:
+            raise ParameterError(
+                operation,
+                f"scale is {actual}",
+                "A scale is finite and at least 1",
+                "Pass such a scale, for example 2.0**40",
+            )
+        if message_bound is not None:
+            message_bound = real_number(operation, "message_bound", message_bound)
         resources = self.dispatcher(device).resources  # before any tensor, as dispatcher() says
         slots = prepare_message(
             operation,
@@ -204,7 +215,7 @@ class EncodingMethods(EngineCore):
             modulus_quarter=half_modulus(config, "Q", depth) / 2,
             device=device,
         )
-        bound = _covering_power(slots) if message_bound is None else float(message_bound)
+        bound = _covering_power(slots) if message_bound is None else message_bound
         state = CkksState(
             config=config,
             depth=depth,
@@ -227,6 +238,21 @@ class EncodingMethods(EngineCore):
         require(
             operation, plaintext.state, "residue_representation", "standard", remedy, "plaintext"
         )
+
+
+def real_number(operation: str, name: str, value: object) -> float:
+    """Return a real number as a float, or refuse what is none."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ParameterError(
+            operation,
+            f"{name} is a {type(value).__name__}, needed is a number",
+            f"{name} is one real number for all slots",
+            "Pass an int or a float",
+        )
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf  # an int that no float64 holds
 
 
 def _covering_power(slots: torch.Tensor) -> float:

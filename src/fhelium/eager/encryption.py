@@ -12,7 +12,7 @@ from fhelium.backend.ckks.encryption import (
     transform_on,
 )
 from fhelium.eager.core import device_of
-from fhelium.eager.encoding import EncodingMethods
+from fhelium.eager.encoding import EncodingMethods, real_number
 from fhelium.errors import DeviceMismatchError, OperandTypeError
 from fhelium.ir import noise
 from fhelium.ir.rules import chosen_domain, known_sum
@@ -70,6 +70,13 @@ class EncryptionMethods(EncodingMethods):
         """
         operation = "encrypt"
         self._require_public_key(operation, public_key)
+        if not isinstance(plaintext, Plaintext):
+            raise OperandTypeError(
+                operation,
+                f"plaintext is a {type(plaintext).__name__}, needed is a Plaintext",
+                "Encoded values are encrypted",
+                "Encode it first with engine.encode, or use engine.encrypt_message",
+            )
         self._require_encoded(operation, plaintext)
         if plaintext.device != public_key.device:
             raise DeviceMismatchError(
@@ -133,7 +140,8 @@ class EncryptionMethods(EncodingMethods):
                 "Encryption runs where the key is; nothing is moved unasked",
                 "Move the key with public_key.to(device)",
             )
-        plaintext = self._encode(operation, message, depth, scale, message_bound, target)
+        bound = real_number(operation, "message_bound", message_bound)
+        plaintext = self._encode(operation, message, depth, scale, bound, target)
         return self._encrypt(operation, plaintext, public_key, output_domain)
 
     def encrypt_with_secret_key(
@@ -186,7 +194,8 @@ class EncryptionMethods(EncodingMethods):
         operation = "encrypt_with_secret_key"
         self._require_secret_key(operation, secret_key)
         domain = chosen_domain(operation, output_domain, "coefficient")
-        plaintext = self._encode(operation, message, depth, scale, message_bound, secret_key.device)
+        bound = real_number(operation, "message_bound", message_bound)
+        plaintext = self._encode(operation, message, depth, scale, bound, secret_key.device)
         state = plaintext.state
         assert state.scale is not None
         resources = self.dispatcher(plaintext.device).resources

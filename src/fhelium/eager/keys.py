@@ -277,6 +277,13 @@ class KeyMethods(EngineCore):
         """
         operation = "create_evaluation_keys"
         self._require_secret_key(operation, secret_key)
+        if not isinstance(steps, Iterable):
+            raise StateError(
+                operation,
+                f"steps is a {type(steps).__name__}, needed is a sequence of ints",
+                "A set has a rotation key for each of several steps",
+                f"Pass steps=({steps!r},)",
+            )
         wanted = dict.fromkeys(self._canonical_step(operation, step) for step in steps)
         canonical = [step for step in wanted if step]
         total = 1 + len(canonical) + bool(conjugation)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from fhelium.errors import OperandTypeError, ParameterError
+
 
 @dataclass(frozen=True)
 class DecryptPolicy:
@@ -25,6 +27,15 @@ class DecryptPolicy:
 
     kind: Literal["guarded", "private"] = "guarded"
 
+    def __post_init__(self) -> None:
+        if self.kind not in ("guarded", "private"):
+            raise ParameterError(
+                "DecryptPolicy",
+                f"kind is {self.kind!r}",
+                "A policy is 'guarded' or 'private'",
+                "Use DecryptPolicy.guarded() or DecryptPolicy.private()",
+            )
+
     @classmethod
     def guarded(cls) -> DecryptPolicy:
         """Return the default: noise of the tracked size covers the exact result."""
@@ -34,3 +45,14 @@ class DecryptPolicy:
     def private(cls) -> DecryptPolicy:
         """Return the raw decryption, for a key's owner who shows the result to nobody."""
         return cls("private")
+
+
+def require_policy(operation: str, policy: object) -> None:
+    """Refuse what is neither a policy nor None, before anything is decrypted."""
+    if policy is not None and not isinstance(policy, DecryptPolicy):
+        raise OperandTypeError(
+            operation,
+            f"policy is a {type(policy).__name__}, needed is a DecryptPolicy",
+            "A policy says what a decryption may reveal",
+            "Pass DecryptPolicy.private(), or leave it out",
+        )

@@ -133,10 +133,8 @@ def _tensor_lines(entries: tuple[TensorEntry, ...]) -> list[str]:
 
 
 def _contents(manifest: Manifest) -> tuple[str, ...]:
-    if not manifest.keys:
-        return ()
     texts = []
-    for name, group in groupby(manifest.keys, key=lambda key: key.type_name):
+    for name, group in groupby(manifest.seeded, key=lambda key: key.type_name):
         details = [key.details for key in group]
         if name == "RotationKey":
             steps = list_text([found["step"] for found in details])
@@ -150,6 +148,7 @@ def _contents(manifest: Manifest) -> tuple[str, ...]:
 
 def _memory_bytes(manifest: Manifest, entries: tuple[TensorEntry, ...]) -> int:
     stored = sum(entry.nbytes for entry in entries)
+    config = manifest.config
     if manifest.type_name == "SecretKey":
-        return len(manifest.config.primes) * manifest.config.N * 8
-    return 2 * stored if manifest.keys else stored
+        return len(config.primes) * config.N * config.dtype.itemsize
+    return 2 * stored if manifest.seeded else stored

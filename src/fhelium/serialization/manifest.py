@@ -66,8 +66,8 @@ class Seal:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyEntry:
-    """What tells one key of a set, or a single key, from others with the same state.
+class Seeded:
+    """A value whose uniform half is stored as the seed that it came from.
 
     Args:
         type_name: Registered name of its class.
@@ -88,14 +88,14 @@ class Manifest:
         type_name: One of TYPES.
         config: The parameters of the ring.
         state: The state that the value has, or each key of a set; None for a config.
-        keys: One entry for a seeded key, several for a key set, none for others.
+        seeded: The keys of a set; the value itself, where its uniform half is a seed; or none.
         seal: For a secret key under a passphrase.
     """
 
     type_name: str
     config: CkksConfig
     state: CkksState | None = None
-    keys: tuple[KeyEntry, ...] = ()
+    seeded: tuple[Seeded, ...] = ()
     seal: Seal | None = None
 
     @property
@@ -133,12 +133,12 @@ class Manifest:
         if self.state is not None:
             found["key_id"] = self.key_id
             found["state"] = {axis: getattr(self.state, axis) for axis in AXES}
-        if self.keys:
+        if self.seeded:
             found["stream"] = STREAM_VERSION
         if self.type_name == KEY_SET:
-            found["keys"] = [_key_mapping(key) for key in self.keys]
-        elif self.keys:
-            found["details"] = _detail_mapping(self.keys[0].details)
+            found["keys"] = [_key_mapping(key) for key in self.seeded]
+        elif self.seeded:
+            found["details"] = _detail_mapping(self.seeded[0].details)
         if self.type_name == SECRET_KEY:
             found["seal"] = None if self.seal is None else _seal_mapping(self.seal)
         return canonical_text(found)
@@ -168,8 +168,8 @@ def describe_value(value: Stored, seal: Seal | None = None) -> Manifest:
         seal: For a secret key under a passphrase.
 
     Example:
-        >>> describe_value(public_key).keys[0].type_name
-        'PublicKey'
+        >>> describe_value(public_key).seeded[0].type_name, describe_value(x).seeded
+        ('PublicKey', ())
     """
     if isinstance(value, CkksConfig):
         return Manifest(CONFIG, value)
@@ -178,18 +178,17 @@ def describe_value(value: Stored, seal: Seal | None = None) -> Manifest:
         state = next(iter(value)).state.replace(insecure=value.insecure)
         return Manifest(KEY_SET, state.config, state, keys)
     entry = _entry_of(value)
-    seeded = entry.details != {}
-    keys = (entry,) if seeded else ()
-    return Manifest(entry.type_name, value.config, value.state, keys, seal)
+    seeded = (entry,) if entry.details.get("public_seed") is not None else ()
+    return Manifest(entry.type_name, value.config, value.state, seeded, seal)
 
 
-def _entry_of(value: TensorResident) -> KeyEntry:
+def _entry_of(value: TensorResident) -> Seeded:
     registered = value_type_of(value)
     details = {name: getattr(value, name) for name in registered.value_class.detail_names}
-    return KeyEntry(registered.type_name, details, value.insecure)
+    return Seeded(registered.type_name, details, value.insecure)
 
 
-def _key_mapping(key: KeyEntry) -> dict[str, Any]:
+def _key_mapping(key: Seeded) -> dict[str, Any]:
     return {
         "type": key.type_name,
         "schema": schema_version(key.type_name),

@@ -18,9 +18,9 @@ from fhelium.serialization.manifest import (
     SLOT_TYPES,
     SWITCHING_TYPES,
     TYPES,
-    KeyEntry,
     Manifest,
     Seal,
+    Seeded,
     schema_version,
 )
 from fhelium.serialization.strict_json import brief, canonical_text, parse_object, refuse, shown
@@ -71,7 +71,7 @@ def parse_manifest(text: str, config: CkksConfig | None = None) -> Manifest:
         names |= {"stream", "keys"}
     elif name == SECRET_KEY:
         names.add("seal")
-    elif name not in (CONFIG, *SLOT_TYPES):
+    elif name not in (CONFIG, *SLOT_TYPES) or (name == "Ciphertext" and "stream" in found):
         names |= {"stream", "details"}
     _check_names(found, names, "manifest")
     ring = _config(found["config"], found["context_id"], config)
@@ -80,8 +80,8 @@ def parse_manifest(text: str, config: CkksConfig | None = None) -> Manifest:
         manifest = Manifest(name, ring)
     else:
         state = _state(found, ring, insecure, name)
-        keys = _keys(found, name, ring, insecure)
-        manifest = Manifest(name, ring, state, keys, _seal(found.get("seal")))
+        seeded = _seeded(found, name, state)
+        manifest = Manifest(name, ring, state, seeded, _seal(found.get("seal")))
     if manifest.text() != text:
         refuse(
             "has a manifest in another spelling than this library's",
@@ -199,19 +199,20 @@ def _state(found: dict[str, Any], config: CkksConfig, insecure: bool, name: str)
     return state
 
 
-def _keys(
-    found: dict[str, Any], name: str, config: CkksConfig, insecure: bool
-) -> tuple[KeyEntry, ...]:
+def _seeded(found: dict[str, Any], name: str, state: CkksState) -> tuple[Seeded, ...]:
     if "stream" not in found:
         return ()
+    config, insecure = state.config, state.insecure
     if found["stream"] != STREAM_VERSION:
         refuse(
             f"has a public half from stream {shown(found['stream'])}",
             f"This version expands seeds of stream {STREAM_VERSION}",
             "Update FHElium, or make the key again",
         )
+    if name == "Ciphertext":
+        _check_seeded_state(state)
     if name != KEY_SET:
-        return (KeyEntry(name, _details(found["details"], name, config), insecure),)
+        return (Seeded(name, _details(found["details"], name, config), insecure),)
     listed = _of_type(found, "keys", list)
     if not 1 <= len(listed) <= KEYS_LIMIT:
         refuse(f"holds a set of {len(listed)} keys", f"A set holds 1 to {KEYS_LIMIT} keys")
@@ -224,7 +225,19 @@ def _keys(
     return keys
 
 
-def _listed_key(item: object, config: CkksConfig) -> KeyEntry:
+def _check_seeded_state(state: CkksState) -> None:
+    if (state.components, state.modulus_basis, state.residue_representation) != (
+        2,
+        "Q",
+        "standard",
+    ):
+        refuse(
+            f"has a seed for a second component in the state {state!r}",
+            "A ciphertext with a seed is fresh: two components, basis Q, standard residues",
+        )
+
+
+def _listed_key(item: object, config: CkksConfig) -> Seeded:
     found = _check_names(item, {"type", "schema", "insecure", "details"}, "key of the set")
     name, schema = found["type"], found["schema"]
     if not isinstance(name, str) or name not in SWITCHING_TYPES:
@@ -237,7 +250,7 @@ def _listed_key(item: object, config: CkksConfig) -> KeyEntry:
     insecure = _of_type(found, "insecure", bool)
     if config.insecure and not insecure:
         refuse(f"holds an unmarked {name} of insecure parameters", "Such a key is marked insecure")
-    return KeyEntry(name, _details(found["details"], name, config), insecure)
+    return Seeded(name, _details(found["details"], name, config), insecure)
 
 
 def _details(item: object, name: str, config: CkksConfig) -> dict[str, Any]:
@@ -256,7 +269,7 @@ def _details(item: object, name: str, config: CkksConfig) -> dict[str, Any]:
     return details
 
 
-def _order(key: KeyEntry) -> tuple[int, int, str]:
+def _order(key: Seeded) -> tuple[int, int, str]:
     details = key.details
     kind = SWITCHING_TYPES.index(key.type_name)
     return kind, details.get("step", 0), details.get("source_key_id", "")

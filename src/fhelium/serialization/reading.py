@@ -20,8 +20,10 @@ from fhelium.serialization.container import (
     parse_header,
 )
 from fhelium.serialization.inspection import FileInfo, describe_file
+from fhelium.serialization.layout import CHUNK_BYTES, byte_views, check_entries
 from fhelium.serialization.manifest import KEY_SET, SECRET_KEY, Manifest
 from fhelium.serialization.manifest_parser import parse_manifest
+from fhelium.serialization.parts import prepare_parts
 from fhelium.serialization.passphrase import unseal
 from fhelium.serialization.storage import (
     OpenFile,
@@ -31,7 +33,6 @@ from fhelium.serialization.storage import (
     refuse_access,
 )
 from fhelium.serialization.strict_json import refuse
-from fhelium.serialization.tensors import CHUNK_BYTES, byte_views, check_entries, prepare_parts
 from fhelium.values import EvaluationKeys
 
 

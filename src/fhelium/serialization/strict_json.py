@@ -90,8 +90,8 @@ def brief(text: str, limit: int = 400) -> str:
     """Return a text in ASCII, cut where it is long.
 
     Example:
-        >>> brief("\u202eabc"), brief("abcdefgh", limit=6)
-        ('\\u202eabc', 'abc...')
+        >>> brief("\\xe9t\\xe9"), brief("abcdefgh", limit=6)
+        ('\\\\xe9t\\\\xe9', 'abc...')
     """
     text = text.encode("ascii", "backslashreplace").decode()
     return text if len(text) <= limit else f"{text[: limit - 3]}..."

@@ -28,6 +28,7 @@ from fhelium.serialization.container import (
     new_digest,
     parse_header,
 )
+from fhelium.serialization.layout import byte_views, check_entries
 from fhelium.serialization.manifest import (
     TYPES,
     Manifest,
@@ -46,7 +47,7 @@ from fhelium.serialization.storage import (
     write_all,
     write_atomically,
 )
-from fhelium.serialization.tensors import byte_views, check_entries, stored_tensors
+from fhelium.serialization.tensors import stored_tensors
 from fhelium.values import EvaluationKeys, SecretKey, TensorResident
 
 _OPERATION: Final = "save_value"

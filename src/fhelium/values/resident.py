@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, NoReturn, Self, cast
 
 import torch
 
@@ -181,6 +181,10 @@ class TensorResident(TensorTraps, StateAxes):
         self._check_shape(self._data, state)
         self._state = state
 
+    def _spoil(self, operation: str) -> None:
+        """Make every further use an error: an operation was cut off while it wrote here."""
+        self._state = cast(CkksState, _Spoiled(operation))
+
     def __copy__(self) -> Self:
         return self._with_tensors(self.tensors())
 
@@ -235,6 +239,24 @@ def require_same_device(operation: str, values: Sequence[TensorResident]) -> Non
                 f"Move one with .to({str(first)!r})",
                 devices=(first, value.device),
             )
+
+
+class _Spoiled:
+    """Stand in for the state of residues that may be those of before or of after."""
+
+    def __init__(self, operation: str) -> None:
+        self._operation = operation
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise StateError(
+            self.__dict__.get("_operation", "restore"),
+            "it was cut off while it wrote over this value",
+            "What the residues mean is unknown since",
+            "Make the value anew",
+        )
+
+    def __reduce__(self) -> NoReturn:
+        self.__getattr__("pickle")
 
 
 def _rebuild(

@@ -171,23 +171,27 @@ class MultiplyPlaintextOp(DeclaredOperation):
         return ciphertext * plaintext
 
 
-def _require_real(operation: str, value: object) -> float:
+def _require_real(operation: str, value: object, name: str = "value") -> float:
     # bool is an int to Python and a mistake here; complex scalars need a plaintext.
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise StateError(
             operation,
-            f"value is a {type(value).__name__}, needed is a real number",
+            f"{name} is a {type(value).__name__}, needed is a real number",
             "A scalar is one int or float for all slots",
             "Encode anything else with engine.prepare_plaintext",
         )
-    if not math.isfinite(value):
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf  # an int that no float64 holds
+    if not math.isfinite(number):
         raise MessageValueError(
             operation,
-            f"value is {value}, needed is a finite number",
+            f"{name} is {number} as a float64, needed is a finite number",
             "NaN and infinity cannot be encoded",
             "Pass a finite scalar",
         )
-    return float(value)
+    return number
 
 
 @irdl_op_definition
@@ -300,8 +304,10 @@ class MultiplyScalarOp(DeclaredOperation):
         operation = cls.public_name()
         require_ciphertext(operation, ciphertext)
         size = abs(_require_real(operation, value))
-        factor = factor_scale(ciphertext) if scale is None else float(scale)
-        if factor is not None and not (1 <= factor < math.inf):
+        if scale is not None:
+            scale = _require_real(operation, scale, "scale")
+        factor = factor_scale(ciphertext) if scale is None else scale
+        if factor is not None and factor < 1:
             raise MessageValueError(
                 operation,
                 f"scale is {scale}, the smallest is 1",
