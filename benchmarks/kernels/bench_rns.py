@@ -7,8 +7,8 @@ One worker process for each instruction set, both on one core and with one threa
 them in turn, round after round, so that a busy neighbour meets both; figures are medians of
 processor time over the rounds. `bare` is a loop that reads and writes the same streams and computes
 nothing. `ports` is the time of a conversion's vector operations at the machine's own rate of 52-bit
-multiplications: 2 (sources + 1) + 7 for each target, 9 more where it divides, and 10 for each source
-and 6 for the centring. Its share is of the time less that of the same call at N = 16, which is
+multiplications: 2 (sources + 1) + 7 for each target, 9 more where it divides, and for the centring
+10 for each source and 6. Its share is of the time less that of the same call at N = 16, which is
 checks and constants.
 """
 

@@ -96,16 +96,6 @@ void reduce_integers(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, 
     portable.reduce_integers(out, out_step, in, in_step, n, m);
 }
 
-i64 count_out_of_range(const u64* in, i64 step, i64 n, u64 q) {
-  if (step != 1) return portable.count_out_of_range(in, step, n, q);
-  const __m512i bound = broadcast(q);
-  i64 count = 0;  // lanes past the end read as 0, which is a residue
-  for_vectors(n, [&](i64 k, auto lanes) {
-    count += __builtin_popcount(_mm512_cmpge_epu64_mask(load(lanes, in + k), bound));
-  });
-  return count;
-}
-
 // ---- basis conversion --------------------------------------------------------------------------
 
 /// kVectors vectors of the digits and of the sum of y_i / d_i, which is rounded as in the portable
@@ -262,7 +252,6 @@ const RnsKernels kRnsKernelsAvx512 = {
     .centre = centre,
     .convert = convert,
     .subtract_divide = subtract_divide,
-    .count_out_of_range = count_out_of_range,
 };
 
 }  // namespace fhelium
