@@ -61,8 +61,10 @@ class FileInfo:
     def __str__(self) -> str:
         """Return the description as lines of text."""
         mark = ", INSECURE" if self.insecure else ""
+        # A name may hold what a terminal would obey.
+        name = self.path if self.path.isprintable() else ascii(self.path)
         lines = [
-            f"{self.path}: {self.type_name}{mark}",
+            f"{name}: {self.type_name}{mark}",
             _line("format", f"{self.format_version}, schema {self.schema_version}"),
             _line("parameters", repr(self.config)),
             _line("context", self.context_id),
