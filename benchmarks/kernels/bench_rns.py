@@ -55,20 +55,26 @@ class Operator:
 
 def operators(log_n: int) -> Iterator[Operator]:
     """Yield the operators at degree 2^log_n: 8 limbs of 40 bits and 2 special primes of 48."""
+    yield from ciphertext_operators(log_n)
+    q, special = primes_below(40, 8), primes_below(48, 2)
+    eight = [primes_below(45, 8)]
+    yield from conversions(log_n, "preset", [q[2 * j : 2 * j + 2] for j in range(4)], special)
+    yield from conversions(log_n - 2, "8 sources", eight, primes_below(46, 8))
+    yield from conversions(log_n - 3, "8 sources, in cache", eight, primes_below(46, 16))
+    yield from message_operators(log_n)
+
+
+def ciphertext_operators(log_n: int) -> Iterator[Operator]:
+    """Yield what one row at a time computes."""
     import torch
 
-    from fhelium.native import require_native
-
-    require_native()
-    torch.set_num_threads(1)
     rns, ckks = torch.ops.fhelium_rns_ops, torch.ops.fhelium_ckks_ops
-    sampler = torch.ops.fhelium_random_ops
     n, q, special = 2**log_n, primes_below(40, 8), primes_below(48, 2)
     p, whole = (
         rns.rns_parameters(torch.tensor(q), n),
         rns.rns_parameters(torch.tensor(q + special), n),
     )
-    limbs, key_bytes = len(q), torch.arange(32, dtype=torch.uint8)
+    limbs = len(q)
 
     def draw(*batch: int, moduli: list[int] = q) -> torch.Tensor:
         shape = (*batch, len(moduli), n)
@@ -95,12 +101,17 @@ def operators(log_n: int) -> Iterator[Operator]:
     yield Operator("automorphism_ntt", lambda: ckks.automorphism_ntt(a, 5), 1, 1, 2 * limbs * n)
     yield Operator("automorphism_coefficient", lambda: ckks.automorphism_coefficient(a, 5, p), 1, 1,
                    2 * limbs * n)  # fmt: skip
-    yield from conversions(log_n, "preset", [q[2 * j : 2 * j + 2] for j in range(4)], special)
-    yield from conversions(log_n - 2, "8 sources", [primes_below(45, 8)], primes_below(46, 8))
-    yield from conversions(
-        log_n - 3, "8 sources, in cache", [primes_below(45, 8)], primes_below(46, 16)
-    )
     yield Operator("count_out_of_range", lambda: rns.count_out_of_range(a, p), 1, 0, 2 * limbs * n)
+
+
+def message_operators(log_n: int) -> Iterator[Operator]:
+    """Yield the codec and the samplers."""
+    import torch
+
+    rns, sampler = torch.ops.fhelium_rns_ops, torch.ops.fhelium_random_ops
+    n, q = 2**log_n, primes_below(40, 8)
+    p, limbs, key_bytes = rns.rns_parameters(torch.tensor(q), n), len(q), torch.arange(32).byte()
+    residues = torch.randint(0, min(q), (limbs, n))
     values = torch.randint(-(2**62), 2**62, (n,))
     yield Operator("reduce_integers", lambda: rns.reduce_integers(values, p), 1, 1, limbs * n)
     reals = torch.randn(n, dtype=torch.float64)
@@ -108,7 +119,7 @@ def operators(log_n: int) -> Iterator[Operator]:
         "round_to_residues", lambda: rns.round_to_residues(reals, 2.0**40, p), 1, 1, limbs * n
     )
     for count in (2, 8):
-        x, own_p = a[0, :count].contiguous(), p[:, :count].contiguous()
+        x, own_p = residues[:count].contiguous(), p[:, :count].contiguous()
         yield Operator(
             f"residues_to_real, {count} limbs", lambda x=x, o=own_p: rns.residues_to_real(x, o)
         )
@@ -225,6 +236,12 @@ def seconds(call: Callable[[], object]) -> float:
 
 def work(log_n: int, only: str) -> None:
     """Answer each line `name` or `bare name` on the input with seconds."""
+    import torch
+
+    from fhelium.native import require_native
+
+    require_native()
+    torch.set_num_threads(1)
     library = bare_loops()
     listed = [operator for operator in operators(log_n) if only in operator.name]
     calls = {operator.name: operator.call for operator in listed}

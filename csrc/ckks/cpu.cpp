@@ -7,8 +7,20 @@
 
 namespace fhelium {
 
-const CkksKernels& ckks_kernels() {
-  return active_isa() == Isa::kAvx512 ? kCkksKernelsAvx512 : kCkksKernelsPortable;
+template <>
+const CkksKernels<u32>& ckks_kernels() {
+  active_isa();
+  return kCkksKernels32Portable;
+}
+
+template <>
+const CkksKernels<u64>& ckks_kernels() {
+  const Isa isa = active_isa();
+#if FHELIUM_X86_KERNELS
+  if (isa == Isa::kAvx512) return kCkksKernels64Avx512;
+#endif
+  (void)isa;
+  return kCkksKernels64Portable;
 }
 
 namespace {
@@ -17,7 +29,7 @@ constexpr auto kTwoComponents = "The operands are [2, *batch, limb, N] of one sh
 
 /// [2, *batch, limb, N] -> the shape of its product, [3, *batch, limb, N].
 Sizes check_two_components(const char* name, const char* operand, const Tensor& tensor) {
-  check_axes(name, operand, tensor, 3, kTwoComponents);
+  check_residues(name, operand, tensor, 3, kTwoComponents);
   Sizes shape = sizes_of(tensor);
   if (shape[0] != 2)
     refuse(name,
@@ -30,65 +42,74 @@ Sizes check_two_components(const char* name, const char* operand, const Tensor& 
 Tensor ciphertext_product(const Tensor lhs, const Tensor rhs, const Tensor rns_params) {
   constexpr auto kName = "ciphertext_product";
   const Sizes shape = check_two_components(kName, "lhs", lhs);
-  check_shape(kName, "rhs", rhs, sizes_of(lhs), kTwoComponents);
-  const auto moduli = check_parameters(kName, rns_params, lhs.size(lhs.dim() - 2));
-  Tensor out = empty_on(lhs, shape);
-  const ResidueRows o = rows_of(out), a = rows_of(lhs), b = rows_of(rhs);
-  const int64_t batches = a.batches / 2;
-  const auto product = ckks_kernels().product;
-  for_each_row(o.limbs, batches, o.degree, 7.0, [&](int64_t limb, int64_t i) {
-    u64* const to[3] = {o.pointer(i, limb), o.pointer(batches + i, limb),
-                        o.pointer(2 * batches + i, limb)};
-    const u64* const left[2] = {a.pointer(i, limb), a.pointer(batches + i, limb)};
-    const u64* const right[2] = {b.pointer(i, limb), b.pointer(batches + i, limb)};
-    product(to, left, a.step, right, b.step, o.degree, moduli[static_cast<size_t>(limb)]);
+  check_shape(kName, "rhs", rhs, lhs.scalar_type(), sizes_of(lhs), kTwoComponents);
+  return for_word_of(lhs, [&](auto word) {
+    using Word = decltype(word);
+    const auto moduli = check_parameters<Word>(kName, rns_params, lhs.size(lhs.dim() - 2));
+    Tensor out = empty_on(lhs, shape);
+    const auto o = rows_of<Word>(out), a = rows_of<Word>(lhs), b = rows_of<Word>(rhs);
+    const int64_t batches = a.batches / 2;
+    const auto product = ckks_kernels<Word>().product;
+    for_each_row(o.limbs, batches, o.degree, 7.0, [&](int64_t limb, int64_t i) {
+      Word* const to[3] = {o.pointer(i, limb), o.pointer(batches + i, limb),
+                           o.pointer(2 * batches + i, limb)};
+      const Word* const left[2] = {a.pointer(i, limb), a.pointer(batches + i, limb)};
+      const Word* const right[2] = {b.pointer(i, limb), b.pointer(batches + i, limb)};
+      product(to, left, a.step, right, b.step, o.degree, moduli[static_cast<size_t>(limb)]);
+    });
+    return out;
   });
-  return out;
 }
 
 Tensor ciphertext_square(const Tensor input, const Tensor rns_params) {
   constexpr auto kName = "ciphertext_square";
   const Sizes shape = check_two_components(kName, "input", input);
-  const auto moduli = check_parameters(kName, rns_params, input.size(input.dim() - 2));
-  Tensor out = empty_on(input, shape);
-  const ResidueRows o = rows_of(out), a = rows_of(input);
-  const int64_t batches = a.batches / 2;
-  const auto square = ckks_kernels().square;
-  for_each_row(o.limbs, batches, o.degree, 7.0, [&](int64_t limb, int64_t i) {
-    u64* const to[3] = {o.pointer(i, limb), o.pointer(batches + i, limb),
-                        o.pointer(2 * batches + i, limb)};
-    const u64* const from[2] = {a.pointer(i, limb), a.pointer(batches + i, limb)};
-    square(to, from, a.step, o.degree, moduli[static_cast<size_t>(limb)]);
+  return for_word_of(input, [&](auto word) {
+    using Word = decltype(word);
+    const auto moduli = check_parameters<Word>(kName, rns_params, input.size(input.dim() - 2));
+    Tensor out = empty_on(input, shape);
+    const auto o = rows_of<Word>(out), a = rows_of<Word>(input);
+    const int64_t batches = a.batches / 2;
+    const auto square = ckks_kernels<Word>().square;
+    for_each_row(o.limbs, batches, o.degree, 7.0, [&](int64_t limb, int64_t i) {
+      Word* const to[3] = {o.pointer(i, limb), o.pointer(batches + i, limb),
+                           o.pointer(2 * batches + i, limb)};
+      const Word* const from[2] = {a.pointer(i, limb), a.pointer(batches + i, limb)};
+      square(to, from, a.step, o.degree, moduli[static_cast<size_t>(limb)]);
+    });
+    return out;
   });
-  return out;
 }
 
 Tensor key_switch_inner_product(const Tensor digits, const Tensor key, const Tensor rns_params) {
   constexpr auto kName = "key_switch_inner_product";
-  check_axes(kName, "digits", digits, 3, "Digits are [digit, *batch, limb, N]");
+  check_residues(kName, "digits", digits, 3, "Digits are [digit, *batch, limb, N]");
   Sizes shape = sizes_of(digits);
   const int64_t count = shape[0], limbs = shape[shape.size() - 2], n = shape[shape.size() - 1];
   if (count < 1)
     refuse(kName, "digits has shape " + to_string(shape), "There is at least one digit",
            "Decompose with mod_up first");
-  check_shape(kName, "key", key, {count, 2, limbs, n},
+  check_shape(kName, "key", key, digits.scalar_type(), {count, 2, limbs, n},
               "A switching key is [digit, 2, limb, N] with the digits' own axes");
-  const auto moduli = check_parameters(kName, rns_params, limbs);
   shape[0] = 2;
-  Tensor out = empty_on(digits, shape);
-  const ResidueRows o = rows_of(out), x = rows_of(digits), k = rows_of(key);
-  const int64_t batches = o.batches / 2;
-  const double cost = 2.0 * static_cast<double>(count) + 4.0;
-  const auto inner_product = ckks_kernels().inner_product;
-  for_each_row(limbs, batches, n, cost, [&](int64_t limb, int64_t i) {
-    std::vector<KeySwitchTerm> terms(static_cast<size_t>(count));
-    for (int64_t d = 0; d < count; ++d)
-      terms[static_cast<size_t>(d)] = {x.pointer(d * batches + i, limb), k.pointer(2 * d, limb),
-                                       k.pointer(2 * d + 1, limb)};
-    inner_product(o.pointer(i, limb), o.pointer(batches + i, limb), terms.data(), count, x.step,
-                  k.step, n, moduli[static_cast<size_t>(limb)]);
+  return for_word_of(digits, [&](auto word) {
+    using Word = decltype(word);
+    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
+    Tensor out = empty_on(digits, shape);
+    const auto o = rows_of<Word>(out), x = rows_of<Word>(digits), k = rows_of<Word>(key);
+    const int64_t batches = o.batches / 2;
+    const double cost = 2.0 * static_cast<double>(count) + 4.0;
+    const auto inner_product = ckks_kernels<Word>().inner_product;
+    for_each_row(limbs, batches, n, cost, [&](int64_t limb, int64_t i) {
+      std::vector<KeySwitchTerm<Word>> terms(static_cast<size_t>(count));
+      for (int64_t d = 0; d < count; ++d)
+        terms[static_cast<size_t>(d)] = {x.pointer(d * batches + i, limb), k.pointer(2 * d, limb),
+                                         k.pointer(2 * d + 1, limb)};
+      inner_product(o.pointer(i, limb), o.pointer(batches + i, limb), terms.data(), count, x.step,
+                    k.step, n, moduli[static_cast<size_t>(limb)]);
+    });
+    return out;
   });
-  return out;
 }
 
 Tensor rescale_nearest(const Tensor input, const Tensor inverse, const Tensor rns_params) {
@@ -99,18 +120,21 @@ Tensor rescale_nearest(const Tensor input, const Tensor inverse, const Tensor rn
   if (limbs < 2)
     refuse(kName, "the input has " + std::to_string(limbs) + " limbs, needed are at least 2",
            "Row 0 is dropped and at least one limb remains", "The modulus chain is exhausted");
-  const auto moduli = check_parameters(kName, rns_params, limbs);
-  const auto constants = check_constants(kName, "inverse", inverse, moduli.data() + 1, limbs - 1);
   shape[shape.size() - 2] = limbs - 1;
-  Tensor out = empty_on(input, shape);
-  const ResidueRows o = rows_of(out), in = rows_of(input);
-  const auto rescale = ckks_kernels().rescale;
-  for_each_row(o.limbs, o.batches, o.degree, 3.0, [&](int64_t limb, int64_t batch) {
-    rescale(o.pointer(batch, limb), in.pointer(batch, limb + 1), in.pointer(batch, 0), in.step,
-            o.degree, moduli[0].q, constants[static_cast<size_t>(limb)],
-            moduli[static_cast<size_t>(limb + 1)]);
+  return for_word_of(input, [&](auto word) {
+    using Word = decltype(word);
+    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
+    const auto constants = check_constants(kName, "inverse", inverse, moduli.data() + 1, limbs - 1);
+    Tensor out = empty_on(input, shape);
+    const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
+    const auto rescale = ckks_kernels<Word>().rescale;
+    for_each_row(o.limbs, o.batches, o.degree, 3.0, [&](int64_t limb, int64_t batch) {
+      rescale(o.pointer(batch, limb), in.pointer(batch, limb + 1), in.pointer(batch, 0), in.step,
+              o.degree, moduli[0].q, constants[static_cast<size_t>(limb)],
+              moduli[static_cast<size_t>(limb + 1)]);
+    });
+    return out;
   });
-  return out;
 }
 
 /// N is a power of two (below 2^31, so that positions fit 32 bits) and g is odd in [1, 2N).
@@ -131,32 +155,38 @@ Tensor automorphism_coefficient(const Tensor input, int64_t galois_element,
                                 const Tensor rns_params) {
   constexpr auto kName = "automorphism_coefficient";
   check_automorphism(kName, input, galois_element);
-  const auto moduli = check_parameters(kName, rns_params, input.size(input.dim() - 2));
-  Tensor out = empty_on(input, sizes_of(input));
-  const ResidueRows o = rows_of(out), in = rows_of(input);
-  const u64 inverse =
-      inverse_modulo_word(static_cast<u64>(galois_element)) & static_cast<u64>(2 * o.degree - 1);
-  const auto permute = ckks_kernels().permute_signed;
-  for_each_row(o.limbs, o.batches, o.degree, 2.0, [&](int64_t limb, int64_t batch) {
-    permute(o.pointer(batch, limb), in.pointer(batch, limb), in.step, o.degree, inverse,
-            moduli[static_cast<size_t>(limb)]);
+  return for_word_of(input, [&](auto word) {
+    using Word = decltype(word);
+    const auto moduli = check_parameters<Word>(kName, rns_params, input.size(input.dim() - 2));
+    Tensor out = empty_on(input, sizes_of(input));
+    const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
+    const u64 inverse =
+        inverse_modulo_word(static_cast<u64>(galois_element)) & static_cast<u64>(2 * o.degree - 1);
+    const auto permute = ckks_kernels<Word>().permute_signed;
+    for_each_row(o.limbs, o.batches, o.degree, 2.0, [&](int64_t limb, int64_t batch) {
+      permute(o.pointer(batch, limb), in.pointer(batch, limb), in.step, o.degree, inverse,
+              moduli[static_cast<size_t>(limb)]);
+    });
+    return out;
   });
-  return out;
 }
 
 Tensor automorphism_ntt(const Tensor input, int64_t galois_element) {
   check_automorphism("automorphism_ntt", input, galois_element);
-  Tensor out = empty_on(input, sizes_of(input));
-  const ResidueRows o = rows_of(out), in = rows_of(input);
-  const auto& kernels = ckks_kernels();
-  // The permutation is the same in every limb and batch item: it is worked out once per call.
-  std::vector<uint32_t> source(static_cast<size_t>(o.degree));
-  kernels.automorphism_source(source.data(), o.degree, static_cast<u64>(galois_element));
-  for_each_row(o.limbs, o.batches, o.degree, 1.5, [&](int64_t limb, int64_t batch) {
-    kernels.permute(o.pointer(batch, limb), in.pointer(batch, limb), in.step, source.data(),
-                    o.degree);
+  return for_word_of(input, [&](auto word) {
+    using Word = decltype(word);
+    Tensor out = empty_on(input, sizes_of(input));
+    const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
+    const auto& kernels = ckks_kernels<Word>();
+    // The permutation is the same in every limb and batch item: it is worked out once per call.
+    std::vector<u32> source(static_cast<size_t>(o.degree));
+    kernels.automorphism_source(source.data(), o.degree, static_cast<u64>(galois_element));
+    for_each_row(o.limbs, o.batches, o.degree, 1.5, [&](int64_t limb, int64_t batch) {
+      kernels.permute(o.pointer(batch, limb), in.pointer(batch, limb), in.step, source.data(),
+                      o.degree);
+    });
+    return out;
   });
-  return out;
 }
 
 }  // namespace

@@ -6,37 +6,43 @@
 namespace fhelium {
 
 /// One digit of a key switch in one limb: the decomposed value and the two halves of the key.
+template <class Word>
 struct KeySwitchTerm {
-  const u64 *digit, *key0, *key1;
+  const Word *digit, *key0, *key1;
 };
 
+template <class Word>
 struct CkksKernels {
   /// out_c = sum_d digit_d key_c,d with keys in Montgomery form; standard result.
-  void (*inner_product)(u64* out0, u64* out1, const KeySwitchTerm* terms, i64 count, i64 digit_step,
-                        i64 key_step, i64 n, const Modulus& m);
+  void (*inner_product)(Word* out0, Word* out1, const KeySwitchTerm<Word>* terms, i64 count,
+                        i64 digit_step, i64 key_step, i64 n, const Modulus<Word>& m);
   /// (a_0 b_0, a_0 b_1 + a_1 b_0, a_1 b_1), standard in and out.
-  void (*product)(u64* const out[3], const u64* const lhs[2], i64 lhs_step, const u64* const rhs[2],
-                  i64 rhs_step, i64 n, const Modulus& m);
+  void (*product)(Word* const out[3], const Word* const lhs[2], i64 lhs_step,
+                  const Word* const rhs[2], i64 rhs_step, i64 n, const Modulus<Word>& m);
   /// The product with itself.
-  void (*square)(u64* const out[3], const u64* const in[2], i64 step, i64 n, const Modulus& m);
+  void (*square)(Word* const out[3], const Word* const in[2], i64 step, i64 n,
+                 const Modulus<Word>& m);
   /// (x - r) q0^-1 mod q with r the centred representative of x mod q0, given as dropped[k * step];
   /// `inverse` is q0^-1 mod q in Montgomery form.
-  void (*rescale)(u64* out, const u64* in, const u64* dropped, i64 step, i64 n, u64 q0, u64 inverse,
-                  const Modulus& m);
+  void (*rescale)(Word* out, const Word* in, const Word* dropped, i64 step, i64 n, Word q0,
+                  Word inverse, const Modulus<Word>& m);
   /// out[k] = the coefficient of X^k after X^j -> X^(j / inverse); n is a power of two and
   /// `inverse` the inverse of the Galois element modulo 2n.
-  void (*permute_signed)(u64* out, const u64* in, i64 step, i64 n, u64 inverse, const Modulus& m);
+  void (*permute_signed)(Word* out, const Word* in, i64 step, i64 n, u64 inverse,
+                         const Modulus<Word>& m);
   /// source[i] = the position, in bit-reversed evaluation order, of the value that
   /// X -> X^galois_element brings to position i. n is a power of two.
   void (*automorphism_source)(uint32_t* source, i64 n, u64 galois_element);
   /// out[i] = in[source[i] * step] for a source that automorphism_source made.
-  void (*permute)(u64* out, const u64* in, i64 step, const uint32_t* source, i64 n);
+  void (*permute)(Word* out, const Word* in, i64 step, const uint32_t* source, i64 n);
 };
 
 /// The table of the active instruction set.
-const CkksKernels& ckks_kernels();
+template <class Word>
+const CkksKernels<Word>& ckks_kernels();
 
-extern const CkksKernels kCkksKernelsPortable;
-extern const CkksKernels kCkksKernelsAvx512;
+extern const CkksKernels<u32> kCkksKernels32Portable;
+extern const CkksKernels<u64> kCkksKernels64Portable;
+extern const CkksKernels<u64> kCkksKernels64Avx512;
 
 }  // namespace fhelium

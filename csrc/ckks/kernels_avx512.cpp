@@ -7,7 +7,7 @@
 namespace fhelium {
 namespace {
 
-const CkksKernels& portable = kCkksKernelsPortable;
+const CkksKernels<u64>& portable = kCkksKernels64Portable;
 
 // ---- key-switch inner product ------------------------------------------------------------------
 
@@ -24,12 +24,12 @@ FHELIUM_INLINE __m512i load_ahead(Whole, const u64* p) {
 /// kVectors vectors of both results. kFold: the sum may pass q R, so it is folded after each group
 /// and before the last reduction.
 template <bool kFold, int kVectors, class Lanes>
-FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const KeySwitchTerm* terms, i64 count, i64 k,
-                                Lanes lanes, const VectorModulus& m) {
+FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count,
+                                i64 k, Lanes lanes, const VectorModulus& m) {
   Halves sum0[kVectors], sum1[kVectors];
   for (int v = 0; v < kVectors; ++v) sum0[v] = sum1[v] = no_products();
   for (i64 d = 0; d < count; ++d) {
-    const KeySwitchTerm term = terms[d];
+    const KeySwitchTerm<u64> term = terms[d];
     for (int v = 0; v < kVectors; ++v) {
       const i64 at = k + v * kLanes;
       const __m512i x = load_ahead(lanes, term.digit + at);
@@ -51,8 +51,8 @@ FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const KeySwitchTerm* terms
 }
 
 template <bool kFold>
-void inner_row(u64* out0, u64* out1, const KeySwitchTerm* terms, i64 count, i64 n,
-               const Modulus& modulus) {
+void inner_row(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count, i64 n,
+               const Modulus<u64>& modulus) {
   constexpr int kBlock = 4;  // a row's stretch of four cache lines
   const VectorModulus m = in_lanes(modulus);
   for_blocks<kBlock>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
@@ -60,8 +60,8 @@ void inner_row(u64* out0, u64* out1, const KeySwitchTerm* terms, i64 count, i64 
   });
 }
 
-void inner_product(u64* out0, u64* out1, const KeySwitchTerm* terms, i64 count, i64 digit_step,
-                   i64 key_step, i64 n, const Modulus& m) {
+void inner_product(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count, i64 digit_step,
+                   i64 key_step, i64 n, const Modulus<u64>& m) {
   if (m.bits != 52 || digit_step != 1 || key_step != 1)
     portable.inner_product(out0, out1, terms, count, digit_step, key_step, n, m);
   // floor(R / q) products stay below q R, 2^11 low halves below 2^63.
@@ -81,7 +81,7 @@ FHELIUM_INLINE __m512i to_montgomery_lazy(__m512i x, __m512i square, const Vecto
 // The right factors go to Montgomery form first and stay below 2 q: the middle sum is below
 // 4 q^2 < q R.
 void product(u64* const out[3], const u64* const lhs[2], i64 lhs_step, const u64* const rhs[2],
-             i64 rhs_step, i64 n, const Modulus& modulus) {
+             i64 rhs_step, i64 n, const Modulus<u64>& modulus) {
   if (modulus.bits != 52 || lhs_step != 1 || rhs_step != 1) {
     portable.product(out, lhs, lhs_step, rhs, rhs_step, n, modulus);
     return;
@@ -103,7 +103,8 @@ void product(u64* const out[3], const u64* const lhs[2], i64 lhs_step, const u64
   });
 }
 
-void square(u64* const out[3], const u64* const in[2], i64 step, i64 n, const Modulus& modulus) {
+void square(u64* const out[3], const u64* const in[2], i64 step, i64 n,
+            const Modulus<u64>& modulus) {
   if (modulus.bits != 52 || step != 1) {
     portable.square(out, in, step, n, modulus);
     return;
@@ -127,7 +128,7 @@ void square(u64* const out[3], const u64* const in[2], i64 step, i64 n, const Mo
 // is only brought below 2 q, and x + h + 2 q - t lies in (0, 4 q): the product is below 4 q^2 < q
 // R.
 void rescale(u64* out, const u64* in, const u64* dropped, i64 step, i64 n, u64 q0, u64 inverse,
-             const Modulus& modulus) {
+             const Modulus<u64>& modulus) {
   if (modulus.bits != 52 || step != 1 || q0 >> 52 != 0) {
     portable.rescale(out, in, dropped, step, n, q0, inverse, modulus);
     return;
@@ -146,7 +147,7 @@ void rescale(u64* out, const u64* in, const u64* dropped, i64 step, i64 n, u64 q
 // ---- automorphisms -----------------------------------------------------------------------------
 
 /// A gather of eight words takes longer than eight loads.
-void permute_signed(u64* out, const u64* in, i64 step, i64 n, u64 inverse, const Modulus& m) {
+void permute_signed(u64* out, const u64* in, i64 step, i64 n, u64 inverse, const Modulus<u64>& m) {
   portable.permute_signed(out, in, step, n, inverse, m);
 }
 
@@ -189,7 +190,7 @@ void permute(u64* out, const u64* in, i64 step, const uint32_t* source, i64 n) {
 
 }  // namespace
 
-const CkksKernels kCkksKernelsAvx512 = {
+const CkksKernels<u64> kCkksKernels64Avx512 = {
     .inner_product = inner_product,
     .product = product,
     .square = square,

@@ -1,5 +1,6 @@
 #include "common/checks.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "common/parameters.h"
@@ -18,8 +19,7 @@ std::string to_string(const Sizes& sizes) {
   return text + "]";
 }
 
-static const char* dtype_name(torch::headeronly::ScalarType dtype) {
-  using torch::headeronly::ScalarType;
+static const char* dtype_name(ScalarType dtype) {
   switch (dtype) {
     case ScalarType::Long: return "int64";
     case ScalarType::Int: return "int32";
@@ -30,11 +30,32 @@ static const char* dtype_name(torch::headeronly::ScalarType dtype) {
   }
 }
 
-void check_tensor(const char* operation, const char* name, const Tensor& tensor,
-                  torch::headeronly::ScalarType dtype) {
+static void check_device(const char* operation, const char* name, const Tensor& tensor) {
   if (!tensor.is_cpu())
     refuse(operation, std::string(name) + " is not on the CPU while the call is",
            "All operands live on one device", "Move it there first");
+}
+
+static void check_least_axes(const char* operation, const char* name, const Tensor& tensor,
+                             int64_t least, const char* rule) {
+  if (tensor.dim() < least)
+    refuse(operation,
+           std::string(name) + " has shape " + to_string(sizes_of(tensor)) + " with " +
+               std::to_string(tensor.dim()) + " axes, needed are at least " + std::to_string(least),
+           rule, "Add the missing axes");
+}
+
+static void check_sizes(const char* operation, const char* name, const Tensor& tensor,
+                        const Sizes& needed, const char* rule, const char* remedy) {
+  if (sizes_of(tensor) != needed)
+    refuse(operation,
+           std::string(name) + " has shape " + to_string(sizes_of(tensor)) + ", needed is " +
+               to_string(needed),
+           rule, remedy);
+}
+
+void check_tensor(const char* operation, const char* name, const Tensor& tensor, ScalarType dtype) {
+  check_device(operation, name, tensor);
   if (tensor.scalar_type() != dtype)
     refuse(operation,
            std::string(name) + " holds " + dtype_name(tensor.scalar_type()) + ", needed is " +
@@ -42,15 +63,58 @@ void check_tensor(const char* operation, const char* name, const Tensor& tensor,
            "Types are never converted unasked", "Convert it first");
 }
 
-void check_residues(const char* operation, const char* name, const Tensor& tensor) {
-  check_tensor(operation, name, tensor, kInt64);
-  if (tensor.dim() < 2)
-    refuse(operation, std::string(name) + " has shape " + to_string(sizes_of(tensor)),
-           "Residues are [*batch, limb, N], at least two axes", "Add the limb axis");
+void check_residues(const char* operation, const char* name, const Tensor& tensor, int64_t least,
+                    const char* rule) {
+  check_device(operation, name, tensor);
+  if (!is_residue_type(tensor.scalar_type()))
+    refuse(operation,
+           std::string(name) + " holds " + dtype_name(tensor.scalar_type()) +
+               ", needed is int32 or int64",
+           "Residues are stored in one of the two", "Convert it first");
+  check_least_axes(operation, name, tensor, least, rule);
 }
 
-std::vector<Modulus> check_parameters(const char* operation, const Tensor& rns_params,
-                                      int64_t limbs) {
+void check_residue_type(const char* operation, ScalarType dtype) {
+  if (is_residue_type(dtype)) return;
+  refuse(operation, std::string("dtype is ") + dtype_name(dtype) + ", needed is int32 or int64",
+         "Residues are stored in one of the two", "Pass the dtype of the parameters");
+}
+
+void check_axes(const char* operation, const char* name, const Tensor& tensor, int64_t least,
+                const char* rule) {
+  check_tensor(operation, name, tensor, kInt64);
+  check_least_axes(operation, name, tensor, least, rule);
+}
+
+void check_shape(const char* operation, const char* name, const Tensor& tensor, ScalarType dtype,
+                 const Sizes& needed, const char* rule) {
+  check_tensor(operation, name, tensor, dtype);
+  check_sizes(operation, name, tensor, needed, rule, "Reshape or slice it to fit");
+}
+
+/// Refuse a column that is no parameter column, then one of another residue type.
+static void check_column(const char* operation, int64_t column, u64 q, u64 inverse, u64 bits,
+                         ScalarType residues) {
+  const bool wide = q < (u64{1} << WordTraits<u64>::kModulusBits) &&
+                    (bits == 64 || (bits == 52 && q < (u64{1} << 50)));
+  const bool narrow = bits == 32 && q < (u64{1} << WordTraits<u32>::kModulusBits);
+  if (!((q & 1) && q > 1 && q * inverse == 1 && (wide || narrow)))
+    refuse(operation,
+           "column " + std::to_string(column) + " of rns_params is not a parameter column",
+           "Every modulus is odd with 1 < q < 2^62 and its rows belong together",
+           "Make the tensor with fhelium_rns_ops::rns_parameters");
+  if (narrow == (residues == kInt32)) return;
+  refuse(operation,
+         "column " + std::to_string(column) + " of rns_params is for " +
+             dtype_name(narrow ? kInt32 : kInt64) + " residues, this call is on " +
+             dtype_name(residues),
+         "R is 2^32 for int32 residues, 2^52 or 2^64 for int64 ones",
+         "Make the parameters from moduli of the residues' type");
+}
+
+template <class Word>
+std::vector<Modulus<Word>> check_parameters(const char* operation, const Tensor& rns_params,
+                                            int64_t limbs) {
   check_tensor(operation, "rns_params", rns_params, kInt64);
   const Sizes shape = sizes_of(rns_params);
   const Sizes needed = {kParameterRows, limbs};
@@ -60,29 +124,25 @@ std::vector<Modulus> check_parameters(const char* operation, const Tensor& rns_p
            "Column j describes limb j", "Pass the parameter rows of this basis and depth");
   const int64_t* data = rns_params.const_data_ptr<int64_t>();
   const int64_t row = rns_params.stride(0), column = rns_params.stride(1);
-  std::vector<Modulus> moduli(static_cast<size_t>(limbs));
+  std::vector<Modulus<Word>> moduli(static_cast<size_t>(limbs));
   for (int64_t j = 0; j < limbs; ++j) {
     const auto at = [&](int r) { return static_cast<u64>(data[r * row + j * column]); };
-    const u64 q = at(kModulus), bits = at(kMontgomeryBits);
-    const bool consistent = (q & 1) && q > 1 && q < (u64{1} << 62) && q * at(kInverse) == 1 &&
-                            (bits == 64 || (bits == 52 && q < (u64{1} << 50)));
-    if (!consistent)
-      refuse(operation, "column " + std::to_string(j) + " of rns_params is not a parameter column",
-             "Every modulus is odd with 1 < q < 2^62 and its rows belong together",
-             "Make the tensor with fhelium_rns_ops::rns_parameters");
-    moduli[static_cast<size_t>(j)] = {q,
-                                      at(kInverse),
-                                      bits,
-                                      at(kMontgomeryOne),
-                                      at(kMontgomerySquare),
+    const auto word = [&](int r) { return static_cast<Word>(at(r)); };
+    check_column(operation, j, at(kModulus), at(kInverse), at(kMontgomeryBits), kTypeOf<Word>);
+    moduli[static_cast<size_t>(j)] = {word(kModulus),
+                                      word(kInverse),
+                                      word(kMontgomeryOne),
+                                      word(kMontgomerySquare),
+                                      word(kDegreeInverse),
                                       at(kReciprocal),
-                                      at(kDegreeInverse)};
+                                      static_cast<int>(at(kMontgomeryBits))};
   }
   return moduli;
 }
 
-static void check_below(const char* operation, const char* name, u64 value, const Modulus& m,
-                        size_t limb) {
+template <class Word>
+static void check_below(const char* operation, const char* name, Word value, const Modulus<Word>& m,
+                        int64_t limb) {
   if (value < m.q) return;
   refuse(operation,
          std::string(name) + " holds " + std::to_string(value) + " for limb " +
@@ -90,121 +150,76 @@ static void check_below(const char* operation, const char* name, u64 value, cons
          "A constant of limb j lies in [0, q_j)", "Pass the constants of this basis and depth");
 }
 
-void check_axes(const char* operation, const char* name, const Tensor& tensor, int64_t least,
-                const char* rule) {
-  check_tensor(operation, name, tensor, kInt64);
-  if (tensor.dim() < least)
-    refuse(operation,
-           std::string(name) + " has shape " + to_string(sizes_of(tensor)) + " with " +
-               std::to_string(tensor.dim()) + " axes, needed are at least " + std::to_string(least),
-           rule, "Add the missing axes");
-}
-
-void check_shape(const char* operation, const char* name, const Tensor& tensor, const Sizes& needed,
-                 const char* rule) {
-  check_tensor(operation, name, tensor, kInt64);
-  if (sizes_of(tensor) != needed)
-    refuse(operation,
-           std::string(name) + " has shape " + to_string(sizes_of(tensor)) + ", needed is " +
-               to_string(needed),
-           rule, "Reshape or slice it to fit");
-}
-
-std::vector<u64> check_constants(const char* operation, const char* name, const Tensor& tensor,
-                                 const Modulus* moduli, int64_t limbs) {
-  std::vector<u64> constants = check_constants(operation, name, tensor, limbs);
-  for (size_t j = 0; j < constants.size(); ++j)
-    check_below(operation, name, constants[j], moduli[j], j);
+template <class Word>
+std::vector<Word> check_constants(const char* operation, const char* name, const Tensor& tensor,
+                                  const Modulus<Word>* moduli, int64_t limbs) {
+  check_tensor(operation, name, tensor, kTypeOf<Word>);
+  check_sizes(operation, name, tensor, {limbs}, "It holds one constant per limb",
+              "Pass the constants of this basis and depth");
+  std::vector<Word> constants;
+  constants.reserve(static_cast<size_t>(limbs));
+  const Word* data = data_of<Word>(tensor);
+  for (int64_t j = 0; j < limbs; ++j) {
+    constants.push_back(data[j * tensor.stride(0)]);
+    check_below(operation, name, constants.back(), moduli[j], j);
+  }
   return constants;
 }
 
-std::vector<u64> check_matrix(const char* operation, const char* name, const Tensor& tensor,
-                              int64_t rows, const Modulus* moduli, int64_t limbs) {
-  check_tensor(operation, name, tensor, kInt64);
-  const Sizes shape = sizes_of(tensor), needed = {rows, limbs};
-  if (shape != needed)
-    refuse(
-        operation,
-        std::string(name) + " has shape " + to_string(shape) + ", needed is " + to_string(needed),
-        "Its rows are the source primes, its columns the target limbs",
-        "Pass the constants of this basis and depth");
-  std::vector<u64> constants;
+template <class Word>
+std::vector<Word> check_matrix(const char* operation, const char* name, const Tensor& tensor,
+                               int64_t rows, const Modulus<Word>* moduli, int64_t limbs) {
+  check_tensor(operation, name, tensor, kTypeOf<Word>);
+  check_sizes(operation, name, tensor, {rows, limbs},
+              "Its rows are the source primes, its columns the target limbs",
+              "Pass the constants of this basis and depth");
+  std::vector<Word> constants;
   constants.reserve(static_cast<size_t>(rows * limbs));
-  const int64_t* data = tensor.const_data_ptr<int64_t>();
+  const Word* data = data_of<Word>(tensor);
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < limbs; ++j) {
-      const u64 value = static_cast<u64>(data[i * tensor.stride(0) + j * tensor.stride(1)]);
-      check_below(operation, name, value, moduli[j], static_cast<size_t>(j));
-      constants.push_back(value);
+      constants.push_back(data[i * tensor.stride(0) + j * tensor.stride(1)]);
+      check_below(operation, name, constants.back(), moduli[j], j);
     }
   return constants;
 }
 
-std::vector<u64> check_constants(const char* operation, const char* name, const Tensor& tensor,
-                                 int64_t limbs) {
+std::vector<int64_t> check_integers(const char* operation, const char* name, const Tensor& tensor,
+                                    int64_t limbs) {
   check_tensor(operation, name, tensor, kInt64);
-  const Sizes shape = sizes_of(tensor), needed = {limbs};
-  if (shape != needed)
-    refuse(
-        operation,
-        std::string(name) + " has shape " + to_string(shape) + ", needed is " + to_string(needed),
-        "It holds one constant per limb", "Pass the constants of this basis and depth");
-  std::vector<u64> constants(static_cast<size_t>(limbs));
+  check_sizes(operation, name, tensor, {limbs}, "It holds one integer per limb",
+              "Pass the integers of this basis and depth");
+  std::vector<int64_t> values;
   const int64_t* data = tensor.const_data_ptr<int64_t>();
-  for (int64_t j = 0; j < limbs; ++j)
-    constants[static_cast<size_t>(j)] = static_cast<u64>(data[j * tensor.stride(0)]);
-  return constants;
+  for (int64_t j = 0; j < limbs; ++j) values.push_back(data[j * tensor.stride(0)]);
+  return values;
 }
 
-u64* ResidueRows::pointer(int64_t batch, int64_t limb) const {
-  int64_t offset = limb * limb_stride;
-  for (size_t i = batch_sizes.size(); i-- > 0;) {
-    offset += (batch % batch_sizes[i]) * batch_strides[i];
-    batch /= batch_sizes[i];
-  }
-  return data + offset;
-}
-
-ResidueRows rows_of(const Tensor& tensor) {
-  const Sizes sizes = sizes_of(tensor), strides = strides_of(tensor);
-  const size_t batch_axes = sizes.size() - 2;
-  ResidueRows rows;
-  // Reads go through the same view as writes; constness is the adapter's business.
-  rows.data = reinterpret_cast<u64*>(const_cast<void*>(tensor.const_data_ptr()));
-  rows.batch_sizes.assign(sizes.begin(), sizes.begin() + static_cast<int64_t>(batch_axes));
-  rows.batch_strides.assign(strides.begin(), strides.begin() + static_cast<int64_t>(batch_axes));
-  for (int64_t size : rows.batch_sizes) rows.batches *= size;
-  rows.limbs = sizes[batch_axes];
-  rows.degree = sizes[batch_axes + 1];
-  rows.limb_stride = strides[batch_axes];
-  rows.step = strides[batch_axes + 1];
-  return rows;
-}
-
-ResidueRows broadcast_rows(const char* operation, const char* name, const Tensor& tensor,
-                           const Tensor& like) {
-  ResidueRows own = rows_of(tensor), target = rows_of(like);
-  const size_t axes = own.batch_sizes.size(), target_axes = target.batch_sizes.size();
-  const size_t missing = axes <= target_axes ? target_axes - axes : 0;
-  bool fits = axes <= target_axes && own.limbs == target.limbs &&
-              (own.degree == target.degree || own.degree == 1);
+void check_broadcast(const char* operation, const char* name, const Tensor& tensor,
+                     const Tensor& like) {
+  check_tensor(operation, name, tensor, like.scalar_type());
+  const Sizes own = sizes_of(tensor), target = sizes_of(like);
+  const size_t axes = own.size(), missing = target.size() - std::min(axes, target.size());
+  bool fits = axes >= 2 && axes <= target.size();
   for (size_t i = 0; fits && i < axes; ++i)
-    fits = own.batch_sizes[i] == target.batch_sizes[missing + i] || own.batch_sizes[i] == 1;
+    fits = own[i] == target[missing + i] || (own[i] == 1 && i + 2 != axes);
   if (!fits)
     refuse(
         operation,
-        std::string(name) + " has shape " + to_string(sizes_of(tensor)) + " against " +
-            to_string(sizes_of(like)),
+        std::string(name) + " has shape " + to_string(own) + " against " + to_string(target),
         "It repeats over missing and size-1 batch axes; limbs agree; the last axis agrees or is 1",
         "Reshape or slice it to fit");
-  for (size_t i = 0; i < axes; ++i)
-    if (own.batch_sizes[i] == 1) own.batch_strides[i] = 0;
-  own.batch_strides.insert(own.batch_strides.begin(), missing, 0);
-  own.batch_sizes = target.batch_sizes;
-  own.batches = target.batches;
-  if (own.degree == 1) own.step = 0;
-  own.degree = target.degree;
-  return own;
 }
+
+template std::vector<Modulus<u32>> check_parameters(const char*, const Tensor&, int64_t);
+template std::vector<Modulus<u64>> check_parameters(const char*, const Tensor&, int64_t);
+template std::vector<u32> check_constants(const char*, const char*, const Tensor&,
+                                          const Modulus<u32>*, int64_t);
+template std::vector<u64> check_constants(const char*, const char*, const Tensor&,
+                                          const Modulus<u64>*, int64_t);
+template std::vector<u32> check_matrix(const char*, const char*, const Tensor&, int64_t,
+                                       const Modulus<u32>*, int64_t);
+template std::vector<u64> check_matrix(const char*, const char*, const Tensor&, int64_t,
+                                       const Modulus<u64>*, int64_t);
 
 }  // namespace fhelium

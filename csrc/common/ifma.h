@@ -53,7 +53,7 @@ struct VectorModulus {
   __m512i q, inverse, reciprocal;  // q, q^-1 mod 2^52, floor(2^52 / q)
 };
 
-FHELIUM_INLINE VectorModulus in_lanes(const Modulus& m) {
+FHELIUM_INLINE VectorModulus in_lanes(const Modulus<u64>& m) {
   // The multiplier reads the low 52 bits of q^-1 mod 2^64.
   return {broadcast(m.q), broadcast(m.inverse), broadcast(m.reciprocal >> 12)};
 }
@@ -132,7 +132,7 @@ struct WordReduction {
 };
 
 /// Unsigned words, or signed ones shifted by 2^63 into unsigned ones.
-FHELIUM_INLINE WordReduction word_reduction(const Modulus& m, bool is_signed) {
+FHELIUM_INLINE WordReduction word_reduction(const Modulus<u64>& m, bool is_signed) {
   const u64 shift = is_signed ? negate_modular(reduce_word((u64)1 << 63, m), m.q) : 0;
   return {in_lanes(m), broadcast(m.montgomery_one), broadcast(m.montgomery_square),
           broadcast(shift)};

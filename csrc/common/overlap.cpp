@@ -23,6 +23,14 @@ void add_spans(std::vector<Span>& spans, const Sizes& sizes, const Sizes& stride
   }
 }
 
+/// Count strides in units of which an element has several: those units are one more axis.
+void refine(Sizes& sizes, Sizes& strides, int64_t units) {
+  if (units == 1) return;
+  for (int64_t& stride : strides) stride *= units;
+  sizes.push_back(units);
+  strides.push_back(1);
+}
+
 /// The axes that move at all, in order: two views with equal ones and one address are one view.
 std::vector<std::pair<int64_t, int64_t>> moving_axes(const Sizes& sizes, const Sizes& strides) {
   std::vector<std::pair<int64_t, int64_t>> axes;
@@ -93,22 +101,31 @@ void check_destination(const char* operation, const Tensor& tensor) {
 }
 
 void check_overlap(const char* operation, const Tensor& destination, const Tensor& source) {
-  const Sizes to_sizes = sizes_of(destination), to_strides = strides_of(destination);
-  const Sizes from_sizes = sizes_of(source), from_strides = strides_of(source);
+  Sizes to_sizes = sizes_of(destination), to_strides = strides_of(destination);
+  Sizes from_sizes = sizes_of(source), from_strides = strides_of(source);
   if (has_no_elements(to_sizes) || has_no_elements(from_sizes)) return;
-  const auto* to = static_cast<const int64_t*>(destination.const_data_ptr());
-  const auto* from = static_cast<const int64_t*>(source.const_data_ptr());
-  if (to == from && moving_axes(to_sizes, to_strides) == moving_axes(from_sizes, from_strides))
+  const auto to_bytes = static_cast<int64_t>(destination.element_size());
+  const auto from_bytes = static_cast<int64_t>(source.element_size());
+  const auto* to = static_cast<const char*>(destination.const_data_ptr());
+  const auto* from = static_cast<const char*>(source.const_data_ptr());
+  if (to == from && to_bytes == from_bytes &&
+      moving_axes(to_sizes, to_strides) == moving_axes(from_sizes, from_strides))
     return;
+  // Views of two types, such as int32 residues and an int64 table, may lie in one storage.
+  const int64_t smaller = std::min(to_bytes, from_bytes);
+  const int64_t unit = (from - to) % smaller == 0 ? smaller : 1;
+  refine(to_sizes, to_strides, to_bytes / unit);
+  refine(from_sizes, from_strides, from_bytes / unit);
   std::vector<Span> spans;
   add_spans(spans, to_sizes, to_strides, false);
   add_spans(spans, from_sizes, from_strides, true);
   int budget = 4096;
-  if (!reachable(merged(std::move(spans)), 0, from - to, budget)) return;
+  if (!reachable(merged(std::move(spans)), 0, (from - to) / unit, budget)) return;
   refuse(operation,
-         "source and destination share part of their storage: shapes " + to_string(from_sizes) +
-             " and " + to_string(to_sizes) + " with strides " + to_string(from_strides) + " and " +
-             to_string(to_strides),
+         "source and destination share part of their storage: shapes " +
+             to_string(sizes_of(source)) + " and " + to_string(sizes_of(destination)) +
+             " with strides " + to_string(strides_of(source)) + " and " +
+             to_string(strides_of(destination)),
          "They are the same view or share no element", "Clone the source first");
 }
 

@@ -3,8 +3,7 @@
 #pragma once
 #include <algorithm>
 
-#include "common/modular_arithmetic.h"
-#include "common/torch_abi.h"
+#include "common/rows.h"
 
 namespace fhelium {
 
@@ -23,7 +22,8 @@ inline void for_each_row(int64_t limbs, int64_t batches, int64_t n,
   });
 }
 
-inline void copy_row(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n) {
+template <class Word>
+inline void copy_row(Word* out, i64 out_step, const Word* in, i64 in_step, i64 n) {
   for (i64 k = 0; k < n; ++k) out[k * out_step] = in[k * in_step];
 }
 

@@ -15,11 +15,13 @@
 namespace fhelium {
 
 using Tensor = torch::stable::Tensor;
+using ScalarType = torch::headeronly::ScalarType;
 using Sizes = std::vector<int64_t>;
 
-inline constexpr auto kInt64 = torch::headeronly::ScalarType::Long;
-inline constexpr auto kFloat64 = torch::headeronly::ScalarType::Double;
-inline constexpr auto kUInt8 = torch::headeronly::ScalarType::Byte;
+inline constexpr auto kInt32 = ScalarType::Int;
+inline constexpr auto kInt64 = ScalarType::Long;
+inline constexpr auto kFloat64 = ScalarType::Double;
+inline constexpr auto kUInt8 = ScalarType::Byte;
 
 inline Sizes sizes_of(const Tensor& tensor) {
   const auto view = tensor.sizes();
@@ -57,13 +59,17 @@ inline Tensor allocated(const Sizes& sizes, const Make& make) {
 }
 
 /// A fresh contiguous tensor on the device of `like`, from torch's allocator.
-inline Tensor empty_on(const Tensor& like, const Sizes& sizes,
-                       torch::headeronly::ScalarType dtype = kInt64) {
+inline Tensor empty_on(const Tensor& like, const Sizes& sizes, ScalarType dtype) {
   return allocated(sizes, [&] { return torch::stable::new_empty(like, sizes, dtype); });
 }
 
+/// The same, of the type of `like`.
+inline Tensor empty_on(const Tensor& like, const Sizes& sizes) {
+  return empty_on(like, sizes, like.scalar_type());
+}
+
 /// A fresh contiguous CPU tensor for operators that have no tensor argument to follow.
-inline Tensor empty_cpu(const Sizes& sizes, torch::headeronly::ScalarType dtype) {
+inline Tensor empty_cpu(const Sizes& sizes, ScalarType dtype) {
   return allocated(sizes, [&] { return torch::stable::empty(sizes, dtype); });
 }
 

@@ -7,18 +7,26 @@
 
 namespace fhelium {
 
-const NttKernels& ntt_kernels() {
+template <>
+const NttKernels<u32>& ntt_kernels() {
   active_isa();
-  return kNttKernelsPortable;
+  return kNttKernels32Portable;
+}
+
+template <>
+const NttKernels<u64>& ntt_kernels() {
+  active_isa();
+  return kNttKernels64Portable;
 }
 
 namespace {
 
 /// One packed table per limb, made for this ring, these moduli and the active kernels.
-const u64* check_tables(const char* operation, const Tensor& tables, int64_t degree,
-                        const std::vector<Modulus>& moduli) {
-  const auto& kernels = ntt_kernels();
-  check_tensor(operation, "tables", tables, kInt64);
+template <class Word>
+const Word* check_tables(const char* operation, const Tensor& tables, int64_t degree,
+                         const std::vector<Modulus<Word>>& moduli) {
+  const auto& kernels = ntt_kernels<Word>();
+  check_tensor(operation, "tables", tables, kTypeOf<Word>);
   const int64_t words = kernels.table_words(degree);
   const Sizes shape = sizes_of(tables), needed = {static_cast<int64_t>(moduli.size()), words};
   if (shape != needed)
@@ -28,11 +36,11 @@ const u64* check_tables(const char* operation, const Tensor& tables, int64_t deg
   if (words > 1 && tables.stride(1) != 1)
     refuse(operation, "tables has strides " + to_string(strides_of(tables)),
            "A table's words are contiguous", "Slice the limb axis only");
-  const u64* data = reinterpret_cast<const u64*>(tables.const_data_ptr<int64_t>());
+  const Word* data = data_of<Word>(tables);
   for (size_t j = 0; j < moduli.size(); ++j) {
-    const u64* header = data + static_cast<int64_t>(j) * tables.stride(0);
+    const Word* header = data + static_cast<int64_t>(j) * tables.stride(0);
     if (header[kTableFormat] != kernels.format || header[kTableModulus] != moduli[j].q ||
-        header[kTableDegree] != static_cast<u64>(degree))
+        header[kTableDegree] != static_cast<Word>(degree))
       refuse(operation,
              "row " + std::to_string(j) + " of tables is not a table for N = " +
                  std::to_string(degree) + " and q = " + std::to_string(moduli[j].q),
@@ -44,17 +52,20 @@ const u64* check_tables(const char* operation, const Tensor& tables, int64_t deg
 
 void transform_packed(const char* name, bool inverse, const Tensor& out, const Tensor& input,
                       const Tensor& tables, const Tensor& rns_params) {
-  const ResidueRows o = rows_of(out), in = rows_of(input);
-  const auto moduli = check_parameters(name, rns_params, o.limbs);
-  if (o.degree < 16 || !is_power_of_two(o.degree))
-    refuse(name, "input has shape " + to_string(sizes_of(input)),
-           "The last axis is the ring degree, a power of two from 16 on", "Check the axis order");
-  const u64* table = check_tables(name, tables, o.degree, moduli);
-  const int64_t table_stride = tables.stride(0);
-  const auto kernel = inverse ? ntt_kernels().inverse : ntt_kernels().forward;
-  for_each_row(o, in, [&](u64* target, const u64* source, int64_t step, int64_t limb) {
-    kernel(target, source, step, o.degree, table + limb * table_stride,
-           moduli[static_cast<size_t>(limb)]);
+  for_word_of(input, [&](auto word) {
+    using Word = decltype(word);
+    const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
+    const auto moduli = check_parameters<Word>(name, rns_params, o.limbs);
+    if (o.degree < 16 || !is_power_of_two(o.degree))
+      refuse(name, "input has shape " + to_string(sizes_of(input)),
+             "The last axis is the ring degree, a power of two from 16 on", "Check the axis order");
+    const Word* table = check_tables(name, tables, o.degree, moduli);
+    const int64_t table_stride = tables.stride(0);
+    const auto kernel = inverse ? ntt_kernels<Word>().inverse : ntt_kernels<Word>().forward;
+    for_each_row(o, in, [&](Word* target, const Word* source, int64_t step, int64_t limb) {
+      kernel(target, source, step, o.degree, table + limb * table_stride,
+             moduli[static_cast<size_t>(limb)]);
+    });
   });
 }
 

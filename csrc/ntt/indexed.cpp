@@ -30,20 +30,22 @@ Tensor check_indices(const char* operation, const char* name, const Tensor& indi
   return dense;
 }
 
-const u64* check_twiddles(const char* operation, const Tensor& twiddles, int64_t limbs,
-                          int64_t degree) {
-  check_tensor(operation, "twiddles", twiddles, kInt64);
+template <class Word>
+const Word* check_twiddles(const char* operation, const Tensor& twiddles, int64_t limbs,
+                           int64_t degree) {
+  check_tensor(operation, "twiddles", twiddles, kTypeOf<Word>);
   const Sizes shape = sizes_of(twiddles), needed = {limbs, degree};
   if (shape != needed)
     refuse(operation,
            "twiddles has shape " + to_string(shape) + ", the residues need " + to_string(needed),
            "Row j holds the twiddles of limb j", "Pass one direction of radix2_twiddles");
-  return reinterpret_cast<const u64*>(twiddles.const_data_ptr<int64_t>());
+  return data_of<Word>(twiddles);
 }
 
+template <class Word>
 void check_degree_inverse(const char* operation, int64_t degree,
-                          const std::vector<Modulus>& moduli) {
-  for (const Modulus& m : moduli)
+                          const std::vector<Modulus<Word>>& moduli) {
+  for (const Modulus<Word>& m : moduli)
     if (montgomery_multiply(reduce_word(static_cast<u64>(degree), m), m.degree_inverse, m) != 1)
       refuse(operation, "rns_params is not for degree " + std::to_string(degree),
              "The inverse transform divides by N", "Make the parameters with this ring degree");
@@ -55,26 +57,31 @@ struct IndexTensors {
 
 void transform_indexed(const char* name, bool inverse, const Tensor& out, const Tensor& input,
                        const IndexTensors& tensors, const Tensor& rns_params) {
-  const ResidueRows o = rows_of(out), in = rows_of(input);
-  const auto moduli = check_parameters(name, rns_params, o.limbs);
-  if (o.degree < 2 || !is_power_of_two(o.degree))
+  const int64_t degree = input.size(input.dim() - 1);
+  if (degree < 2 || !is_power_of_two(degree))
     refuse(name, "input has shape " + to_string(sizes_of(input)),
            "The last axis is the ring degree, a power of two", "Check the axis order");
-  if (inverse) check_degree_inverse(name, o.degree, moduli);
-  const int64_t stages = exact_log2(o.degree);
-  const Tensor even = check_indices(name, "even_indices", tensors.even, stages, o.degree);
-  const Tensor odd = check_indices(name, "odd_indices", tensors.odd, stages, o.degree);
-  const Tensor schedule = check_indices(name, "schedule", tensors.schedule, stages, o.degree);
+  const int64_t stages = exact_log2(degree);
+  const Tensor even = check_indices(name, "even_indices", tensors.even, stages, degree);
+  const Tensor odd = check_indices(name, "odd_indices", tensors.odd, stages, degree);
+  const Tensor schedule = check_indices(name, "schedule", tensors.schedule, stages, degree);
   const Tensor dense = fhelium::contiguous(tensors.twiddles);
-  const u64* twiddles = check_twiddles(name, dense, o.limbs, o.degree);
   const int64_t *e = even.const_data_ptr<int64_t>(), *d = odd.const_data_ptr<int64_t>(),
                 *s = schedule.const_data_ptr<int64_t>();
-  const auto kernel = inverse ? ntt_kernels().inverse_indexed : ntt_kernels().forward_indexed;
-  for_each_row(o, in, [&](u64* row, const u64* source, int64_t step, int64_t limb) {
-    if (row != source)
-      for (int64_t k = 0; k < o.degree; ++k) row[k] = source[k * step];
-    kernel(row, o.degree, stages, e, d, s, twiddles + limb * o.degree,
-           moduli[static_cast<size_t>(limb)]);
+  for_word_of(input, [&](auto word) {
+    using Word = decltype(word);
+    const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
+    const auto moduli = check_parameters<Word>(name, rns_params, o.limbs);
+    if (inverse) check_degree_inverse(name, degree, moduli);
+    const Word* twiddles = check_twiddles<Word>(name, dense, o.limbs, degree);
+    const auto kernel =
+        inverse ? ntt_kernels<Word>().inverse_indexed : ntt_kernels<Word>().forward_indexed;
+    for_each_row(o, in, [&](Word* row, const Word* source, int64_t step, int64_t limb) {
+      if (row != source)
+        for (int64_t k = 0; k < degree; ++k) row[k] = source[k * step];
+      kernel(row, degree, stages, e, d, s, twiddles + limb * degree,
+             moduli[static_cast<size_t>(limb)]);
+    });
   });
 }
 

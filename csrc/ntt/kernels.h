@@ -1,6 +1,7 @@
 // Function table of the NTT kernels: one limb row of `degree` coefficients each, raw pointers only.
-// A limb's packed table is opaque outside the kernels that built it; the header in front of it lets
-// an adapter refuse a table of another ring, modulus or instruction set.
+// A limb's packed table is opaque outside the kernels that built it, and of the residues' own
+// words; the header in front of it lets an adapter refuse a table of another ring, modulus or
+// instruction set.
 #pragma once
 #include "common/modular_arithmetic.h"
 
@@ -13,32 +14,35 @@ enum NttTableHeader : int {
   kTableHeaderWords = 8,
 };
 
+template <class Word>
 struct NttKernels {
-  u64 format;
+  Word format;
   /// Words of one limb's table, header included.
   i64 (*table_words)(i64 degree);
   /// `root` has order 2 * degree modulo q; degree is a power of two, at least 16.
-  void (*build_table)(u64* table, i64 degree, u64 root, const Modulus& m);
+  void (*build_table)(Word* table, i64 degree, Word root, const Modulus<Word>& m);
 
   /// in [0, q), natural order -> out [0, q), bit-reversed order. `out` is contiguous; `in` has a
   /// stride of `step` words and may be `out` itself where that is 1.
-  void (*forward)(u64* out, const u64* in, i64 step, i64 degree, const u64* table,
-                  const Modulus& m);
+  void (*forward)(Word* out, const Word* in, i64 step, i64 degree, const Word* table,
+                  const Modulus<Word>& m);
   /// The way back, N^-1 included.
-  void (*inverse)(u64* out, const u64* in, i64 step, i64 degree, const u64* table,
-                  const Modulus& m);
+  void (*inverse)(Word* out, const Word* in, i64 step, i64 degree, const Word* table,
+                  const Modulus<Word>& m);
 
   /// Plain radix-2 butterflies in place on a contiguous row. Operand and twiddle positions are read
   /// from [stages, degree / 2] and lie below `degree`; twiddles are in Montgomery form.
-  void (*forward_indexed)(u64* row, i64 degree, i64 stages, const i64* even, const i64* odd,
-                          const i64* schedule, const u64* twiddles, const Modulus& m);
-  void (*inverse_indexed)(u64* row, i64 degree, i64 stages, const i64* even, const i64* odd,
-                          const i64* schedule, const u64* twiddles, const Modulus& m);
+  void (*forward_indexed)(Word* row, i64 degree, i64 stages, const i64* even, const i64* odd,
+                          const i64* schedule, const Word* twiddles, const Modulus<Word>& m);
+  void (*inverse_indexed)(Word* row, i64 degree, i64 stages, const i64* even, const i64* odd,
+                          const i64* schedule, const Word* twiddles, const Modulus<Word>& m);
 };
 
 /// The table of the active instruction set.
-const NttKernels& ntt_kernels();
+template <class Word>
+const NttKernels<Word>& ntt_kernels();
 
-extern const NttKernels kNttKernelsPortable;
+extern const NttKernels<u32> kNttKernels32Portable;
+extern const NttKernels<u64> kNttKernels64Portable;
 
 }  // namespace fhelium

@@ -3,23 +3,24 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/checks.h"
+#include "common/rows.h"
 
 namespace fhelium {
 
 /// Call transform(destination, source, step, limb) for every row, one task per row, limb outermost
 /// so that a limb's table is read once. The destination is contiguous: a buffer stands in for the
 /// rows of a tensor that is not.
-template <class Transform>
-void for_each_row(const ResidueRows& out, const ResidueRows& in, const Transform& transform) {
+template <class Word, class Transform>
+void for_each_row(const ResidueRows<Word>& out, const ResidueRows<Word>& in,
+                  const Transform& transform) {
   const int64_t grain = std::max<int64_t>(1, 8192 / std::max<int64_t>(1, out.degree));
   parallel_for(0, out.limbs * out.batches, grain, [&](int64_t begin, int64_t end) {
-    std::vector<u64> buffer(out.step == 1 ? 0 : static_cast<size_t>(out.degree));
+    std::vector<Word> buffer(out.step == 1 ? 0 : static_cast<size_t>(out.degree));
     for (int64_t row = begin; row < end; ++row) {
       const int64_t limb = row / out.batches, batch = row % out.batches;
-      u64* target = out.pointer(batch, limb);
-      u64* work = out.step == 1 ? target : buffer.data();
-      transform(work, static_cast<const u64*>(in.pointer(batch, limb)), in.step, limb);
+      Word* target = out.pointer(batch, limb);
+      Word* work = out.step == 1 ? target : buffer.data();
+      transform(work, static_cast<const Word*>(in.pointer(batch, limb)), in.step, limb);
       if (work == target) continue;
       for (int64_t k = 0; k < out.degree; ++k) target[k * out.step] = work[k];
     }

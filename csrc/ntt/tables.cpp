@@ -9,6 +9,7 @@ namespace fhelium {
 namespace {
 
 constexpr int64_t kLargestDegree = int64_t{1} << 20;
+constexpr auto kRootsRule = "Roots are [limb] and of the residues' type";
 
 void check_degree(const char* operation, int64_t degree, int64_t smallest) {
   if (degree >= smallest && degree <= kLargestDegree && is_power_of_two(degree)) return;
@@ -18,12 +19,15 @@ void check_degree(const char* operation, int64_t degree, int64_t smallest) {
          "Pass the ring degree N");
 }
 
-/// Each root has order exactly 2N: root^N = -1 mod q. The parameters belong to the same N.
-void check_roots(const char* operation, const std::vector<u64>& roots, int64_t degree,
-                 const std::vector<Modulus>& moduli) {
+/// The roots, each of order exactly 2N: root^N = -1 mod q. The parameters belong to the same N.
+template <class Word>
+std::vector<Word> check_roots(const char* operation, const Tensor& tensor, int64_t degree,
+                              const std::vector<Modulus<Word>>& moduli) {
+  const auto roots = check_constants(operation, "roots", tensor, moduli.data(),
+                                     static_cast<int64_t>(moduli.size()));
   for (size_t j = 0; j < roots.size(); ++j) {
-    const Modulus& m = moduli[j];
-    if (roots[j] >= m.q || power_modular(roots[j], static_cast<u64>(degree), m.q) != m.q - 1)
+    const Modulus<Word>& m = moduli[j];
+    if (power_modular(roots[j], static_cast<u64>(degree), m.q) != m.q - 1)
       refuse(operation,
              "root " + std::to_string(j) + " is " + std::to_string(roots[j]) + " for modulus " +
                  std::to_string(m.q),
@@ -34,55 +38,66 @@ void check_roots(const char* operation, const std::vector<u64>& roots, int64_t d
           "rns_params column " + std::to_string(j) + " is not for degree " + std::to_string(degree),
           "Parameters and tables are made for one ring degree", "Make both with the same degree");
   }
+  return roots;
 }
 
 Tensor ntt_tables(const Tensor roots, int64_t degree, const Tensor rns_params) {
   constexpr auto kName = "ntt_tables";
   check_degree(kName, degree, 16);
+  check_residues(kName, "roots", roots, 1, kRootsRule);
   const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
-  const auto moduli = check_parameters(kName, rns_params, limbs);
-  const std::vector<u64> values = check_constants(kName, "roots", roots, limbs);
-  check_roots(kName, values, degree, moduli);
-  const auto& kernels = ntt_kernels();
-  const int64_t words = kernels.table_words(degree);
-  Tensor out = empty_on(rns_params, {limbs, words});
-  u64* data = reinterpret_cast<u64*>(out.mutable_data_ptr<int64_t>());
-  parallel_for(0, limbs, std::max<int64_t>(1, 16384 / degree), [&](int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; ++j)
-      kernels.build_table(data + j * words, degree, values[static_cast<size_t>(j)],
-                          moduli[static_cast<size_t>(j)]);
+  return for_word_of(roots, [&](auto word) {
+    using Word = decltype(word);
+    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
+    const auto values = check_roots(kName, roots, degree, moduli);
+    const auto& kernels = ntt_kernels<Word>();
+    const int64_t words = kernels.table_words(degree);
+    Tensor out = empty_on(roots, {limbs, words});
+    Word* data = mutable_data_of<Word>(out);
+    parallel_for(0, limbs, std::max<int64_t>(1, 16384 / degree), [&](int64_t begin, int64_t end) {
+      for (int64_t j = begin; j < end; ++j)
+        kernels.build_table(data + j * words, degree, values[static_cast<size_t>(j)],
+                            moduli[static_cast<size_t>(j)]);
+    });
+    return out;
   });
-  return out;
+}
+
+/// The powers of `root` in bit-reversed order, in Montgomery form, and their inverses.
+template <class Word>
+void fill_twiddles(Word* forward, Word* inverse, int64_t degree, Word root,
+                   const Modulus<Word>& m) {
+  const Word factor = to_montgomery(root, m);
+  Word power = m.montgomery_one;
+  for (int64_t k = 0; k < degree; ++k) {
+    forward[reverse_bits(static_cast<u64>(k), exact_log2(degree))] = power;
+    power = montgomery_multiply(power, factor, m);
+  }
+  // psi^-k = -psi^(N-k): position m + i holds the negative of position m + (m - 1 - i).
+  inverse[0] = m.montgomery_one;
+  for (int64_t blocks = 1; blocks < degree; blocks *= 2)
+    for (int64_t i = 0; i < blocks; ++i)
+      inverse[blocks + i] = negate_modular(forward[2 * blocks - 1 - i], m.q);
 }
 
 Tensor radix2_twiddles(const Tensor roots, int64_t degree, const Tensor rns_params) {
   constexpr auto kName = "radix2_twiddles";
   check_degree(kName, degree, 2);
+  check_residues(kName, "roots", roots, 1, kRootsRule);
   const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
-  const auto moduli = check_parameters(kName, rns_params, limbs);
-  const std::vector<u64> values = check_constants(kName, "roots", roots, limbs);
-  check_roots(kName, values, degree, moduli);
-  Tensor out = empty_on(rns_params, {2, limbs, degree});
-  u64* data = reinterpret_cast<u64*>(out.mutable_data_ptr<int64_t>());
-  parallel_for(0, limbs, std::max<int64_t>(1, 16384 / degree), [&](int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; ++j) {
-      const Modulus& m = moduli[static_cast<size_t>(j)];
-      u64* forward = data + j * degree;
-      u64* inverse = data + (limbs + j) * degree;
-      const u64 root = to_montgomery(values[static_cast<size_t>(j)], m);
-      u64 power = m.montgomery_one;
-      for (int64_t k = 0; k < degree; ++k) {
-        forward[reverse_bits(static_cast<u64>(k), exact_log2(degree))] = power;
-        power = montgomery_multiply(power, root, m);
-      }
-      // psi^-k = -psi^(N-k): position m + i holds the negative of position m + (m - 1 - i).
-      inverse[0] = m.montgomery_one;
-      for (int64_t blocks = 1; blocks < degree; blocks *= 2)
-        for (int64_t i = 0; i < blocks; ++i)
-          inverse[blocks + i] = negate_modular(forward[2 * blocks - 1 - i], m.q);
-    }
+  return for_word_of(roots, [&](auto word) {
+    using Word = decltype(word);
+    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
+    const auto values = check_roots(kName, roots, degree, moduli);
+    Tensor out = empty_on(roots, {2, limbs, degree});
+    Word* data = mutable_data_of<Word>(out);
+    parallel_for(0, limbs, std::max<int64_t>(1, 16384 / degree), [&](int64_t begin, int64_t end) {
+      for (int64_t j = begin; j < end; ++j)
+        fill_twiddles(data + j * degree, data + (limbs + j) * degree, degree,
+                      values[static_cast<size_t>(j)], moduli[static_cast<size_t>(j)]);
+    });
+    return out;
   });
-  return out;
 }
 
 }  // namespace

@@ -9,7 +9,12 @@
 namespace fhelium {
 
 const RandomKernels& random_kernels() {
-  return active_isa() == Isa::kAvx512 ? kRandomKernelsAvx512 : kRandomKernelsPortable;
+  const Isa isa = active_isa();
+#if FHELIUM_X86_KERNELS
+  if (isa == Isa::kAvx512) return kRandomKernelsAvx512;
+#endif
+  (void)isa;
+  return kRandomKernelsPortable;
 }
 
 namespace {
@@ -87,29 +92,37 @@ Tensor chacha20_blocks(const Tensor key, const Tensor nonce, int64_t counter, in
   return out;
 }
 
+UniformRow<u64> uniform_row(u64) { return random_kernels().uniform; }
+UniformRow<u32> uniform_row(u32) { return random_kernels().uniform_narrow; }
+
 Tensor sample_uniform(const Tensor key, const Tensor prime_ids, int64_t component,
-                      int64_t first_index, int64_t count, int64_t degree, const Tensor rns_params) {
+                      int64_t first_index, int64_t count, int64_t degree, const Tensor rns_params,
+                      ScalarType dtype) {
   constexpr auto kName = "sample_uniform";
   const StreamKey stream_key = key_of(kName, key);
   check_shape(kName, count, degree);
   check_range(kName, "component", component, 0, 256);
   check_range(kName, "first_index", first_index, 0, kWordLimit - count + 1);
+  check_residue_type(kName, dtype);
   const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
-  const auto moduli = check_parameters(kName, rns_params, limbs);
-  const std::vector<u64> ids = check_constants(kName, "prime_ids", prime_ids, limbs);
-  for (u64 id : ids)
-    check_range(kName, "a prime id", static_cast<int64_t>(id), 0, static_cast<int64_t>(kNoPrime));
-  Tensor out = empty_on(rns_params, {count, limbs, degree});
-  u64* data = reinterpret_cast<u64*>(out.mutable_data_ptr<int64_t>());
-  for_each_segment(limbs * count, degree, [&](int64_t row, int64_t first, int64_t n) {
-    const int64_t limb = row / count, index = row % count;
-    const StreamPosition position = {static_cast<u32>(ids[static_cast<size_t>(limb)]),
-                                     static_cast<u32>(first_index + index),
-                                     static_cast<u32>(component)};
-    random_kernels().uniform(data + (index * limbs + limb) * degree + first, first, n, stream_key,
-                             position, moduli[static_cast<size_t>(limb)]);
+  const auto ids = check_integers(kName, "prime_ids", prime_ids, limbs);
+  for (int64_t id : ids) check_range(kName, "a prime id", id, 0, static_cast<int64_t>(kNoPrime));
+  return for_word_of(dtype, [&](auto word) {
+    using Word = decltype(word);
+    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
+    Tensor out = empty_on(rns_params, {count, limbs, degree}, dtype);
+    Word* data = mutable_data_of<Word>(out);
+    const UniformRow<Word> uniform = uniform_row(word);
+    for_each_segment(limbs * count, degree, [&](int64_t row, int64_t first, int64_t n) {
+      const int64_t limb = row / count, index = row % count;
+      const StreamPosition position = {static_cast<u32>(ids[static_cast<size_t>(limb)]),
+                                       static_cast<u32>(first_index + index),
+                                       static_cast<u32>(component)};
+      uniform(data + (index * limbs + limb) * degree + first, first, n, stream_key, position,
+              moduli[static_cast<size_t>(limb)]);
+    });
+    return out;
   });
-  return out;
 }
 
 /// [count, degree] integers that belong to no prime: sample(out, first, n, position).

@@ -6,8 +6,6 @@
 
 namespace fhelium {
 
-using u32 = uint32_t;
-
 /// The ChaCha20 key as little-endian words.
 struct StreamKey {
   u32 words[8];
@@ -22,14 +20,18 @@ struct StreamPosition {
 
 constexpr u32 kNoPrime = 0xFFFFFFFFu;
 
+template <class Word>
+using UniformRow = void (*)(Word* out, i64 first, i64 n, const StreamKey& key,
+                            const StreamPosition& position, const Modulus<Word>& m);
+
 struct RandomKernels {
   /// ChaCha20 blocks counter, counter + 1, ... of RFC 8439: 16 words each.
   void (*blocks)(u32* out, const StreamKey& key, const u32* nonce, u32 counter, i64 blocks);
 
   /// The samplers fill coefficients [first, first + n) of a row; first is a multiple of 8.
-  /// Uniform on [0, q).
-  void (*uniform)(u64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position,
-                  const Modulus& m);
+  /// Uniform on [0, q): the same value for a modulus whichever word holds it.
+  UniformRow<u64> uniform;
+  UniformRow<u32> uniform_narrow;
   /// Uniform on {-1, 0, 1}.
   void (*ternary)(i64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position);
   /// Discrete Gaussian, sigma = 3.19, cut at 13 sigma.

@@ -1,6 +1,7 @@
 // Samplers with AVX-512: sixteen ChaCha20 blocks at once, eight coefficients at once. As in the
 // portable kernels, no branch and no index depends on a secret word.
 #include "common/ifma.h"
+#include "common/number_theory.h"
 #include "random/gaussian_table.h"
 #include "random/kernels.h"
 
@@ -106,14 +107,20 @@ u64 redraw(i64 coefficient, const StreamKey& key, const StreamPosition& position
   return words[coefficient % kWordsPerBlock];
 }
 
-/// Accept a word below the largest multiple of q. A prime below 2^50 rejects one word in 2^14, and
-/// the values are public, so a rejection may take its own way.
-void uniform(u64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position,
-             const Modulus& m) {
-  if (m.bits != 52) {
-    kRandomKernelsPortable.uniform(out, first, n, key, position, m);
-    return;
-  }
+FHELIUM_INLINE void store_values(Whole, u64* p, __m512i x) { store(Whole{}, p, x); }
+FHELIUM_INLINE void store_values(Part part, u64* p, __m512i x) { store(part, p, x); }
+FHELIUM_INLINE void store_values(Whole, u32* p, __m512i x) {
+  _mm512_mask_cvtepi64_storeu_epi32(p, (__mmask8)0xff, x);
+}
+FHELIUM_INLINE void store_values(Part part, u32* p, __m512i x) {
+  _mm512_mask_cvtepi64_storeu_epi32(p, part.lanes, x);
+}
+
+/// Accept a word below the largest multiple of q < 2^50, which is all but one in 2^14. The values
+/// are public, so a rejection may take its own way.
+template <class Word>
+void uniform_row(Word* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position,
+                 const Modulus<u64>& m) {
   const u64 limit = m.q * m.reciprocal;
   const WordReduction reduction = word_reduction(m, false);
   const __m512i largest = broadcast(limit - 1);
@@ -122,16 +129,38 @@ void uniform(u64* out, i64 first, i64 n, const StreamKey& key, const StreamPosit
     draw(words, first + begin, key, position, 0);
     for_vectors(smaller(kTile, n - begin), [&](i64 k, auto lanes) {
       const __m512i word = load(lanes, words + k);
-      store(lanes, out + begin + k, reduce_words(word, reduction));
+      store_values(lanes, out + begin + k, reduce_words(word, reduction));
       const __mmask8 rejected = _mm512_cmpgt_epu64_mask(word, largest);
       if (rejected) [[unlikely]]
         for (i64 lane = 0; lane < kLanes; ++lane)
           if (rejected >> lane & 1) {
             const i64 j = begin + k + lane;
-            out[j] = reduce_word(redraw(first + j, key, position, limit), m);
+            out[j] = (Word)reduce_word(redraw(first + j, key, position, limit), m);
           }
     });
   }
+}
+
+void uniform(u64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position,
+             const Modulus<u64>& m) {
+  if (m.bits == 52)
+    uniform_row(out, first, n, key, position, m);
+  else
+    kRandomKernelsPortable.uniform(out, first, n, key, position, m);
+}
+
+/// The same modulus with the constants of R = 2^52.
+void uniform_narrow(u32* out, i64 first, i64 n, const StreamKey& key,
+                    const StreamPosition& position, const Modulus<u32>& m) {
+  const u64 q = m.q, one = ((u64)1 << 52) % q;
+  const Modulus<u64> wide = {.q = q,
+                             .inverse = inverse_modulo_word(q),
+                             .montgomery_one = one,
+                             .montgomery_square = one * one % q,
+                             .degree_inverse = 0,
+                             .reciprocal = m.reciprocal,
+                             .bits = 52};
+  uniform_row(out, first, n, key, position, wide);
 }
 
 /// floor(3 w / 2^64) is 1 from a third of 2^64 on and 2 from two thirds on.
@@ -216,7 +245,7 @@ void rounded_gaussian_row(i64* out, i64 first, i64 n, const StreamKey& key,
 }  // namespace
 
 const RandomKernels kRandomKernelsAvx512 = {
-    blocks, uniform, ternary, gaussian, rounded_gaussian_row,
+    blocks, uniform, uniform_narrow, ternary, gaussian, rounded_gaussian_row,
 };
 
 }  // namespace fhelium

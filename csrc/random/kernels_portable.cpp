@@ -74,8 +74,9 @@ FHELIUM_INLINE i64 smaller(i64 a, i64 b) { return a < b ? a : b; }
 
 /// Accept a word below the largest multiple of q: its remainder is then exactly uniform. The values
 /// are public, so the rejections may show in the running time.
-void uniform(u64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position,
-             const Modulus& m) {
+template <class Word>
+void uniform(Word* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position,
+             const Modulus<Word>& m) {
   const u64 limit = m.q * m.reciprocal;
   u64 words[kTile];
   for (i64 begin = 0; begin < n; begin += kTile) {
@@ -145,7 +146,7 @@ void rounded_gaussian_row(i64* out, i64 first, i64 n, const StreamKey& key,
 }  // namespace
 
 const RandomKernels kRandomKernelsPortable = {
-    blocks, uniform, ternary, gaussian, rounded_gaussian_row,
+    blocks, uniform<u64>, uniform<u32>, ternary, gaussian, rounded_gaussian_row,
 };
 
 }  // namespace fhelium

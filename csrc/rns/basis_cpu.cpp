@@ -13,20 +13,22 @@ namespace {
 
 /// One set of source primes and what each target prime needs of it. The moduli live on with the
 /// caller; the constants are the object's own.
+template <class Word>
 class Conversion {
  public:
-  BasisSource source;
-  std::vector<BasisTarget> targets;
+  BasisSource<Word> source;
+  std::vector<BasisTarget<Word>> targets;
 
   /// `matrix` is [source, target], `correction` [target]: (D / d_i) and D modulo each target.
-  Conversion(std::span<const Modulus> sources, std::span<const u64> scale, const u64* matrix,
-             const u64* correction, std::span<const Modulus> target_moduli)
+  Conversion(std::span<const Modulus<Word>> sources, std::span<const Word> scale,
+             const Word* matrix, const Word* correction,
+             std::span<const Modulus<Word>> target_moduli)
       : scale_(scale.begin(), scale.end()) {
     const size_t count = sources.size(), columns = target_moduli.size();
     source = {static_cast<int>(count), sources.data(), scale_.data()};
     u128 sum = 0;
     bool narrow = true;
-    for (const Modulus& d : sources) {
+    for (const Modulus<Word>& d : sources) {
       sum += d.q;
       narrow = narrow && d.bits == 52;
     }
@@ -36,7 +38,7 @@ class Conversion {
       factors_.push_back(negate_modular(correction[j], target_moduli[j].q));
     }
     for (size_t j = 0; j < columns; ++j) {
-      const Modulus& m = target_moduli[j];
+      const Modulus<Word>& m = target_moduli[j];
       targets.push_back({static_cast<int>(count), sum > ((u128)1 << m.bits), narrow,
                          factors_.data() + j * (count + 1), 0, &m});
     }
@@ -49,7 +51,7 @@ class Conversion {
   }
 
  private:
-  std::vector<u64> scale_, factors_;
+  std::vector<Word> scale_, factors_;
 };
 
 /// What bounds the sums of the kernels.
@@ -66,7 +68,7 @@ void check_source_count(const char* name, const char* what, int64_t count) {
 std::vector<int64_t> check_bounds(const char* name, const Tensor& bounds, int64_t q_limbs) {
   check_axes(name, "digit_bounds", bounds, 1, "It is [D + 1]");
   const int64_t count = bounds.size(0);
-  check_shape(name, "digit_bounds", bounds, {count}, "It is [D + 1]");
+  check_shape(name, "digit_bounds", bounds, kInt64, {count}, "It is [D + 1]");
   std::vector<int64_t> rows;
   for (int64_t j = 0; j < count; ++j)
     rows.push_back(bounds.const_data_ptr<int64_t>()[j * bounds.stride(0)]);
@@ -84,21 +86,22 @@ std::vector<int64_t> check_bounds(const char* name, const Tensor& bounds, int64_
 }
 
 /// The source rows of one batch item, from coefficient k on.
+template <class Word>
 struct SourceRows {
-  const u64* pointer[kMaxSourcePrimes];
+  const Word* pointer[kMaxSourcePrimes];
 
-  SourceRows(const ResidueRows& in, int64_t batch, int64_t limb, int count, int64_t k) {
+  SourceRows(const ResidueRows<Word>& in, int64_t batch, int64_t limb, int count, int64_t k) {
     for (int i = 0; i < count; ++i) pointer[i] = in.pointer(batch, limb + i) + k * in.step;
   }
 };
 
 /// Call body(item, first coefficient, width, scratch) for every tile of every item.
-template <class Body>
+template <class Word, class Body>
 void for_each_tile(int64_t items, int64_t n, double nanoseconds_per_coefficient, const Body& body) {
   const int64_t tiles = (n + kBasisTile - 1) / kBasisTile;
   const double cost = nanoseconds_per_coefficient * static_cast<double>(std::min(n, kBasisTile));
   parallel_for(0, items * tiles, chunk_size(cost), [&](int64_t begin, int64_t end) {
-    BasisTile tile;
+    BasisTile<Word> tile;
     for (int64_t i = begin; i < end; ++i) {
       const int64_t k = i % tiles * kBasisTile;
       body(i / tiles, k, std::min(kBasisTile, n - k), tile);
@@ -107,24 +110,50 @@ void for_each_tile(int64_t items, int64_t n, double nanoseconds_per_coefficient,
 }
 
 /// One conversion per digit, out of constants that are checked against the parameters here.
-std::vector<Conversion> digit_conversions(const char* name, const std::vector<int64_t>& bounds,
-                                          const Tensor& digit_scale, const Tensor& matrix,
-                                          const Tensor& correction,
-                                          const std::vector<Modulus>& moduli) {
+template <class Word>
+std::vector<Conversion<Word>> digit_conversions(const char* name,
+                                                const std::vector<int64_t>& bounds,
+                                                const Tensor& digit_scale, const Tensor& matrix,
+                                                const Tensor& correction,
+                                                const std::vector<Modulus<Word>>& moduli) {
   const auto limbs = static_cast<int64_t>(moduli.size()), q_limbs = bounds.back();
   const auto digits = static_cast<int64_t>(bounds.size()) - 1;
   const auto scale = check_constants(name, "digit_scale", digit_scale, moduli.data(), q_limbs);
   const auto factors = check_matrix(name, "matrix", matrix, q_limbs, moduli.data(), limbs);
   const auto products = check_matrix(name, "correction", correction, digits, moduli.data(), limbs);
-  std::vector<Conversion> conversions;
+  std::vector<Conversion<Word>> conversions;
   for (size_t d = 0; d + 1 < bounds.size(); ++d) {
     const auto first = static_cast<size_t>(bounds[d]), past = static_cast<size_t>(bounds[d + 1]);
     conversions.emplace_back(std::span(moduli).subspan(first, past - first),
                              std::span(scale).subspan(first, past - first),
                              factors.data() + first * moduli.size(),
-                             products.data() + d * moduli.size(), moduli);
+                             products.data() + d * moduli.size(), std::span(moduli));
   }
   return conversions;
+}
+
+/// Raise every digit of `input` into `out`, [D, *batch, L + K, N].
+template <class Word>
+void raise_digits(const Tensor& out, const Tensor& input, const std::vector<int64_t>& bounds,
+                  const std::vector<Conversion<Word>>& conversions) {
+  const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
+  const auto& kernels = rns_kernels<Word>();
+  const auto raise_tile = [&](int64_t item, int64_t k, int64_t width, BasisTile<Word>& tile) {
+    const auto digit = static_cast<size_t>(item / in.batches);
+    const Conversion<Word>& conversion = conversions[digit];
+    const int64_t first = bounds[digit], past = bounds[digit + 1];
+    const SourceRows<Word> rows(in, item % in.batches, first, conversion.source.count, k);
+    kernels.centre(tile, rows.pointer, in.step, width, conversion.source);
+    for (int64_t j = 0; j < o.limbs; ++j) {
+      Word* to = o.pointer(item, j) + k;
+      if (j >= first && j < past)
+        copy_row(to, 1, rows.pointer[j - first], in.step, width);
+      else
+        kernels.convert(to, tile, width, conversion.targets[static_cast<size_t>(j)]);
+    }
+  };
+  for_each_tile<Word>(o.batches, o.degree, conversions[0].nanoseconds_per_coefficient(),
+                      raise_tile);
 }
 
 Tensor mod_up(const Tensor input, const Tensor digit_bounds, const Tensor digit_scale,
@@ -140,72 +169,68 @@ Tensor mod_up(const Tensor input, const Tensor digit_bounds, const Tensor digit_
            "The target basis holds the input's primes first and special primes after them",
            "Pass the parameters of basis QP at the input's depth");
   const auto bounds = check_bounds(kName, digit_bounds, q_limbs);
-  const auto moduli = check_parameters(kName, rns_params, limbs);
-  const auto conversions =
-      digit_conversions(kName, bounds, digit_scale, matrix, correction, moduli);
   Sizes shape = sizes_of(input);
   shape[shape.size() - 2] = limbs;
-  shape.insert(shape.begin(), static_cast<int64_t>(conversions.size()));
-  Tensor out = empty_on(input, shape);
-  const ResidueRows o = rows_of(out), in = rows_of(input);
-  const auto& kernels = rns_kernels();
-  const auto raise_tile = [&](int64_t item, int64_t k, int64_t width, BasisTile& tile) {
-    const auto digit = static_cast<size_t>(item / in.batches);
-    const Conversion& conversion = conversions[digit];
-    const int64_t first = bounds[digit], past = bounds[digit + 1];
-    const SourceRows rows(in, item % in.batches, first, conversion.source.count, k);
+  shape.insert(shape.begin(), static_cast<int64_t>(bounds.size()) - 1);
+  return for_word_of(input, [&](auto word) {
+    using Word = decltype(word);
+    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
+    const auto conversions =
+        digit_conversions<Word>(kName, bounds, digit_scale, matrix, correction, moduli);
+    Tensor out = empty_on(input, shape);
+    raise_digits<Word>(out, input, bounds, conversions);
+    return out;
+  });
+}
+
+/// Divide `input` by the primes behind the rows of `out`.
+template <class Word>
+void lower(const Tensor& out, const Tensor& input, const Conversion<Word>& conversion) {
+  const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
+  const auto& kernels = rns_kernels<Word>();
+  const auto lower_tile = [&](int64_t batch, int64_t k, int64_t width, BasisTile<Word>& tile) {
+    const SourceRows<Word> rows(in, batch, o.limbs, conversion.source.count, k);
     kernels.centre(tile, rows.pointer, in.step, width, conversion.source);
-    for (int64_t j = 0; j < limbs; ++j) {
-      u64* to = o.pointer(item, j) + k;
-      if (j >= first && j < past)
-        copy_row(to, 1, rows.pointer[j - first], in.step, width);
-      else
-        kernels.convert(to, tile, width, conversion.targets[static_cast<size_t>(j)]);
-    }
+    for (int64_t j = 0; j < o.limbs; ++j)
+      kernels.subtract_divide(o.pointer(batch, j) + k, in.pointer(batch, j) + k * in.step, in.step,
+                              tile, width, conversion.targets[static_cast<size_t>(j)]);
   };
-  for_each_tile(o.batches, o.degree, conversions[0].nanoseconds_per_coefficient(), raise_tile);
-  return out;
+  for_each_tile<Word>(in.batches, in.degree, conversion.nanoseconds_per_coefficient(), lower_tile);
 }
 
 Tensor mod_down(const Tensor input, const Tensor special_scale, const Tensor matrix,
                 const Tensor correction, const Tensor special_inverse, const Tensor rns_params) {
   constexpr auto kName = "mod_down";
   check_residues(kName, "input", input);
-  check_axes(kName, "special_scale", special_scale, 1, "It is [special prime]");
+  check_tensor(kName, "special_scale", special_scale, input.scalar_type());
   const int64_t limbs = input.size(input.dim() - 2);
-  const int64_t specials = special_scale.size(0), q_limbs = limbs - specials;
+  const int64_t specials = special_scale.dim() == 0 ? 0 : special_scale.size(0);
+  const int64_t q_limbs = limbs - specials;
   check_source_count(kName, "special_scale", specials);
   if (q_limbs < 1)
     refuse(kName,
            "the input has " + std::to_string(limbs) + " limbs, " + std::to_string(specials) +
                " of them special",
            "At least one limb remains", "Pass residues on basis QP");
-  const auto moduli = check_parameters(kName, rns_params, limbs);
-  const auto remaining = std::span(moduli).first(static_cast<size_t>(q_limbs));
-  const auto special_moduli = std::span(moduli).subspan(static_cast<size_t>(q_limbs));
-  const auto scale =
-      check_constants(kName, "special_scale", special_scale, special_moduli.data(), specials);
-  const auto factors = check_matrix(kName, "matrix", matrix, specials, moduli.data(), q_limbs);
-  const auto product = check_constants(kName, "correction", correction, moduli.data(), q_limbs);
-  const auto inverse =
-      check_constants(kName, "special_inverse", special_inverse, moduli.data(), q_limbs);
-
-  Conversion conversion(special_moduli, scale, factors.data(), product.data(), remaining);
-  for (size_t j = 0; j < inverse.size(); ++j) conversion.targets[j].division = inverse[j];
   Sizes shape = sizes_of(input);
   shape[shape.size() - 2] = q_limbs;
-  Tensor out = empty_on(input, shape);
-  const ResidueRows o = rows_of(out), in = rows_of(input);
-  const auto& kernels = rns_kernels();
-  const auto lower_tile = [&](int64_t batch, int64_t k, int64_t width, BasisTile& tile) {
-    const SourceRows rows(in, batch, q_limbs, conversion.source.count, k);
-    kernels.centre(tile, rows.pointer, in.step, width, conversion.source);
-    for (int64_t j = 0; j < q_limbs; ++j)
-      kernels.subtract_divide(o.pointer(batch, j) + k, in.pointer(batch, j) + k * in.step, in.step,
-                              tile, width, conversion.targets[static_cast<size_t>(j)]);
-  };
-  for_each_tile(in.batches, in.degree, conversion.nanoseconds_per_coefficient(), lower_tile);
-  return out;
+  return for_word_of(input, [&](auto word) {
+    using Word = decltype(word);
+    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
+    const auto remaining = std::span(moduli).first(static_cast<size_t>(q_limbs));
+    const auto special_moduli = std::span(moduli).subspan(static_cast<size_t>(q_limbs));
+    const auto scale =
+        check_constants(kName, "special_scale", special_scale, special_moduli.data(), specials);
+    const auto factors = check_matrix(kName, "matrix", matrix, specials, moduli.data(), q_limbs);
+    const auto product = check_constants(kName, "correction", correction, moduli.data(), q_limbs);
+    const auto inverse =
+        check_constants(kName, "special_inverse", special_inverse, moduli.data(), q_limbs);
+    Conversion<Word> conversion(special_moduli, scale, factors.data(), product.data(), remaining);
+    for (size_t j = 0; j < inverse.size(); ++j) conversion.targets[j].division = inverse[j];
+    Tensor out = empty_on(input, shape);
+    lower<Word>(out, input, conversion);
+    return out;
+  });
 }
 
 }  // namespace

@@ -12,37 +12,43 @@ namespace fhelium {
 /// Coefficients that a Garner kernel takes at once.
 inline constexpr i64 kGarnerBlock = 64;
 
+template <class Word>
 struct GarnerTables {
-  const Modulus* moduli;
+  const Modulus<Word>* moduli;
   i64 limbs;
-  /// Row i has i + 1 constants in Montgomery form (R = 2^64) modulo q_i: of v_0 .. v_(i-1), then
-  /// of x_i. Row i begins at i (i + 1) / 2.
+  /// Row i has i + 1 constants in Montgomery form modulo q_i, R = 2^64 whatever the residues' own
+  /// is (the digits are 64-bit words): of v_0 .. v_(i-1), then of x_i. Row i begins at i (i + 1)
+  /// / 2.
   const u64* factors;
 };
 
 /// Words of workspace that `centred` needs.
 FHELIUM_INLINE i64 garner_workspace(i64 limbs) { return limbs * kGarnerBlock + limbs + 1; }
 
+template <class Word>
 struct CodecKernels {
   /// rounded[k] = rint(values[k] * scale); returns how many are not below 2^63 in magnitude,
   /// which counts those that are not finite.
   i64 (*round)(double* rounded, const double* values, double scale, i64 n);
   /// Integers below 2^63 in magnitude -> residues.
-  void (*reduce_narrow)(u64* out, const double* rounded, i64 n, const Modulus& m);
+  void (*reduce_narrow)(Word* out, const double* rounded, i64 n, const Modulus<Word>& m);
   /// Finite integers -> residues. powers[e] = 2^e R mod q for 0 <= e < kPowers.
-  void (*reduce_wide)(u64* out, const double* rounded, const u64* powers, i64 n, const Modulus& m);
+  void (*reduce_wide)(Word* out, const double* rounded, const Word* powers, i64 n,
+                      const Modulus<Word>& m);
   /// n <= kGarnerBlock coefficients -> the nearest doubles of the centred integers.
-  void (*centred)(double* out, const u64* residues, i64 limb_stride, i64 step, i64 n,
-                  const GarnerTables& tables, u64* workspace);
+  void (*centred)(double* out, const Word* residues, i64 limb_stride, i64 step, i64 n,
+                  const GarnerTables<Word>& tables, u64* workspace);
 };
 
 /// A double is a 53-bit mantissa times 2^e with e at most 971.
 inline constexpr i64 kPowers = 972;
 
 /// The table of the active instruction set.
-const CodecKernels& codec_kernels();
+template <class Word>
+const CodecKernels<Word>& codec_kernels();
 
-extern const CodecKernels kCodecKernelsPortable;
-extern const CodecKernels kCodecKernelsAvx512;
+extern const CodecKernels<u32> kCodecKernels32Portable;
+extern const CodecKernels<u64> kCodecKernels64Portable;
+extern const CodecKernels<u64> kCodecKernels64Avx512;
 
 }  // namespace fhelium

@@ -6,7 +6,7 @@
 namespace fhelium {
 namespace {
 
-const CodecKernels& portable = kCodecKernelsPortable;
+const CodecKernels<u64>& portable = kCodecKernels64Portable;
 
 i64 round(double* rounded, const double* values, double scale, i64 n) {
   constexpr int kNearestEven = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
@@ -21,7 +21,7 @@ i64 round(double* rounded, const double* values, double scale, i64 n) {
   return wide + portable.round(rounded + k, values + k, scale, n - k);
 }
 
-void reduce_narrow(u64* out, const double* rounded, i64 n, const Modulus& m) {
+void reduce_narrow(u64* out, const double* rounded, i64 n, const Modulus<u64>& m) {
   if (m.bits != 52) {
     portable.reduce_narrow(out, rounded, n, m);
     return;
@@ -34,7 +34,7 @@ void reduce_narrow(u64* out, const double* rounded, i64 n, const Modulus& m) {
   });
 }
 
-void reduce_wide(u64* out, const double* rounded, const u64* powers, i64 n, const Modulus& m) {
+void reduce_wide(u64* out, const double* rounded, const u64* powers, i64 n, const Modulus<u64>& m) {
   portable.reduce_wide(out, rounded, powers, n, m);
 }
 
@@ -44,7 +44,7 @@ void reduce_wide(u64* out, const double* rounded, const u64* powers, i64 n, cons
 /// R = 2^64: a reduction by 2^52 leaves 2^12 too much, which a second one takes away.
 template <int kVectors, class Lanes>
 FHELIUM_INLINE void garner_digits(u64* digits, const u64* residues, i64 limb_stride, Lanes lanes,
-                                  const GarnerTables& tables) {
+                                  const GarnerTables<u64>& tables) {
   const u64* factors = tables.factors;
   const __m512i rest_of_radix = broadcast((u64)1 << 40);  // times 2^12 it is 2^52
   for (i64 i = 0; i < tables.limbs; factors += ++i) {
@@ -72,7 +72,7 @@ FHELIUM_INLINE void garner_digits(u64* digits, const u64* residues, i64 limb_str
 }
 
 /// Which lanes are above (Q - 1) / 2, whose digits are all (q_i - 1) / 2.
-FHELIUM_INLINE __mmask8 negative_lanes(const u64* digits, const GarnerTables& tables) {
+FHELIUM_INLINE __mmask8 negative_lanes(const u64* digits, const GarnerTables<u64>& tables) {
   __mmask8 negative = 0;
   for (i64 i = 0; i < tables.limbs; ++i) {
     const __m512i digit = load(Whole{}, digits + i * kGarnerBlock);
@@ -87,7 +87,7 @@ FHELIUM_INLINE __mmask8 negative_lanes(const u64* digits, const GarnerTables& ta
 /// takes the room of digit limbs - 1 - w. |x| is x, or Q - x = (Q - 1 - x) + 1, the complemented
 /// digits.
 template <int kVectors>
-FHELIUM_INLINE void magnitude_words(u64* words, const GarnerTables& tables,
+FHELIUM_INLINE void magnitude_words(u64* words, const GarnerTables<u64>& tables,
                                     const __mmask8 (&negative)[kVectors]) {
   const __m512i low_bits = broadcast(((u64)1 << 52) - 1);
   const i64 last = tables.limbs - 1;
@@ -136,7 +136,7 @@ FHELIUM_INLINE double nearest_double(const u64* slot, i64 count) {
 /// kVectors vectors from residues to doubles; with kVectors above 1 all lanes are there.
 template <int kVectors, class Lanes>
 FHELIUM_INLINE void centred_vectors(double* out, i64 n, const u64* residues, i64 limb_stride,
-                                    Lanes lanes, const GarnerTables& tables, u64* digits) {
+                                    Lanes lanes, const GarnerTables<u64>& tables, u64* digits) {
   garner_digits<kVectors>(digits, residues, limb_stride, lanes, tables);
   __mmask8 negative[kVectors];
   for (int v = 0; v < kVectors; ++v) negative[v] = negative_lanes(digits + v * kLanes, tables);
@@ -148,7 +148,7 @@ FHELIUM_INLINE void centred_vectors(double* out, i64 n, const u64* residues, i64
 }
 
 void centred(double* out, const u64* residues, i64 limb_stride, i64 step, i64 n,
-             const GarnerTables& tables, u64* workspace) {
+             const GarnerTables<u64>& tables, u64* workspace) {
   bool narrow = step == 1;
   for (i64 i = 0; narrow && i < tables.limbs; ++i) narrow = tables.moduli[i].bits == 52;
   if (!narrow) {
@@ -164,6 +164,6 @@ void centred(double* out, const u64* residues, i64 limb_stride, i64 step, i64 n,
 
 }  // namespace
 
-const CodecKernels kCodecKernelsAvx512 = {round, reduce_narrow, reduce_wide, centred};
+const CodecKernels<u64> kCodecKernels64Avx512 = {round, reduce_narrow, reduce_wide, centred};
 
 }  // namespace fhelium

@@ -6,12 +6,25 @@
 #include "common/checks.h"
 #include "common/isa.h"
 #include "common/number_theory.h"
+#include "common/rows.h"
 #include "rns/codec.h"
 
 namespace fhelium {
 
-const CodecKernels& codec_kernels() {
-  return active_isa() == Isa::kAvx512 ? kCodecKernelsAvx512 : kCodecKernelsPortable;
+template <>
+const CodecKernels<u32>& codec_kernels() {
+  active_isa();
+  return kCodecKernels32Portable;
+}
+
+template <>
+const CodecKernels<u64>& codec_kernels() {
+  const Isa isa = active_isa();
+#if FHELIUM_X86_KERNELS
+  if (isa == Isa::kAvx512) return kCodecKernels64Avx512;
+#endif
+  (void)isa;
+  return kCodecKernels64Portable;
 }
 
 namespace {
@@ -32,52 +45,44 @@ void check_finite(const char* operation, const double* rounded, int64_t count, c
 }
 
 /// 2^e R mod q for e = 0, 1, ..
-std::vector<u64> powers_of_two(const Modulus& m) {
-  std::vector<u64> powers(static_cast<size_t>(kPowers));
-  u64 power = m.montgomery_one;
-  for (u64& entry : powers) {
+template <class Word>
+std::vector<Word> powers_of_two(const Modulus<Word>& m) {
+  std::vector<Word> powers(static_cast<size_t>(kPowers));
+  Word power = m.montgomery_one;
+  for (Word& entry : powers) {
     entry = power;
     power = add_modular(power, power, m.q);
   }
   return powers;
 }
 
-Tensor round_to_residues(const Tensor values, double scale, const Tensor rns_params) {
-  constexpr auto kName = "round_to_residues";
-  check_tensor(kName, "values", values, kFloat64);
-  Sizes shape = sizes_of(values);
-  if (shape.empty()) refuse(kName, "values has shape []", "It is [*batch, N]", "Pass a polynomial");
-  if (!(std::isfinite(scale) && scale > 0))
-    refuse(kName, "the scale is " + std::to_string(scale), "It is finite and above 0",
-           "Pass the scale of the encoding");
-  const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
-  const auto moduli = check_parameters(kName, rns_params, limbs);
-  const int64_t degree = shape.back(), count = values.numel();
-  const int64_t batches = degree == 0 ? 0 : count / degree;
-  const Tensor in = fhelium::contiguous(values), rounded = empty_on(in, shape, kFloat64);
-  const auto& kernels = codec_kernels();
-  const double* from = in.const_data_ptr<double>();
-  double* whole = rounded.mutable_data_ptr<double>();
+/// Round values * scale; whether any is 2^63 or larger. Those that are not finite are refused.
+bool round_all(const char* operation, double* rounded, const double* values, double scale,
+               const Sizes& shape, int64_t count) {
   std::atomic<int64_t> wide_count{0};
+  const auto round = codec_kernels<u64>().round;  // doubles to doubles: the same for both words
   parallel_for(0, count, 32768, [&](int64_t begin, int64_t end) {
-    wide_count += kernels.round(whole + begin, from + begin, scale, end - begin);
+    wide_count += round(rounded + begin, values + begin, scale, end - begin);
   });
-  const bool wide = wide_count != 0;
-  if (wide) check_finite(kName, whole, count, shape);
+  if (wide_count != 0) check_finite(operation, rounded, count, shape);
+  return wide_count != 0;
+}
 
-  Sizes residues_shape = shape;
-  residues_shape.insert(residues_shape.end() - 1, limbs);
-  Tensor out = empty_on(in, residues_shape);
-  u64* to = reinterpret_cast<u64*>(out.mutable_data_ptr<int64_t>());
+/// Integers [batches, degree] as doubles -> residues [batches, limb, degree].
+template <class Word>
+void reduce_all(Word* out, const double* rounded, bool wide, int64_t batches, int64_t degree,
+                const std::vector<Modulus<Word>>& moduli) {
+  const auto& kernels = codec_kernels<Word>();
+  const auto limbs = static_cast<int64_t>(moduli.size());
   const int64_t grain = std::max<int64_t>(1, 32768 / std::max<int64_t>(1, degree));
   parallel_for(0, limbs * batches, grain, [&](int64_t begin, int64_t end) {
-    std::vector<u64> powers;
+    std::vector<Word> powers;
     int64_t powers_limb = -1;
     for (int64_t row = begin; row < end; ++row) {
       const int64_t limb = row / batches, batch = row % batches;
-      const Modulus& m = moduli[static_cast<size_t>(limb)];
-      const double* source = whole + batch * degree;
-      u64* target = to + (batch * limbs + limb) * degree;
+      const Modulus<Word>& m = moduli[static_cast<size_t>(limb)];
+      const double* source = rounded + batch * degree;
+      Word* target = out + (batch * limbs + limb) * degree;
       if (!wide) {
         kernels.reduce_narrow(target, source, degree, m);
         continue;
@@ -87,7 +92,33 @@ Tensor round_to_residues(const Tensor values, double scale, const Tensor rns_par
       kernels.reduce_wide(target, source, powers.data(), degree, m);
     }
   });
-  return out;
+}
+
+Tensor round_to_residues(const Tensor values, double scale, const Tensor rns_params,
+                         ScalarType dtype) {
+  constexpr auto kName = "round_to_residues";
+  check_tensor(kName, "values", values, kFloat64);
+  check_residue_type(kName, dtype);
+  Sizes shape = sizes_of(values);
+  if (shape.empty()) refuse(kName, "values has shape []", "It is [*batch, N]", "Pass a polynomial");
+  if (!(std::isfinite(scale) && scale > 0))
+    refuse(kName, "the scale is " + std::to_string(scale), "It is finite and above 0",
+           "Pass the scale of the encoding");
+  const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
+  const int64_t degree = shape.back(), count = values.numel();
+  const int64_t batches = degree == 0 ? 0 : count / degree;
+  return for_word_of(dtype, [&](auto word) {
+    using Word = decltype(word);
+    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
+    const Tensor in = fhelium::contiguous(values), rounded = empty_on(in, shape);
+    double* whole = rounded.mutable_data_ptr<double>();
+    const bool wide = round_all(kName, whole, in.const_data_ptr<double>(), scale, shape, count);
+    Sizes residues_shape = shape;
+    residues_shape.insert(residues_shape.end() - 1, limbs);
+    Tensor out = empty_on(in, residues_shape, dtype);
+    reduce_all<Word>(mutable_data_of<Word>(out), whole, wide, batches, degree, moduli);
+    return out;
+  });
 }
 
 /// a^-1 mod q by Euclid; 0 where they share a factor.
@@ -104,7 +135,8 @@ u64 inverse_coprime(u64 a, u64 q) {
 }
 
 /// The constants of GarnerTables.
-std::vector<u64> garner_factors(const char* operation, const std::vector<Modulus>& moduli) {
+template <class Word>
+std::vector<u64> garner_factors(const char* operation, const std::vector<Modulus<Word>>& moduli) {
   std::vector<u64> factors, products;
   factors.reserve(moduli.size() * (moduli.size() + 1) / 2);
   for (size_t i = 0; i < moduli.size(); ++i) {
@@ -127,21 +159,10 @@ std::vector<u64> garner_factors(const char* operation, const std::vector<Modulus
   return factors;
 }
 
-Tensor residues_to_real(const Tensor input, const Tensor rns_params) {
-  constexpr auto kName = "residues_to_real";
-  check_residues(kName, "input", input);
-  const ResidueRows rows = rows_of(input);
-  const auto moduli = check_parameters(kName, rns_params, rows.limbs);
-  if (rows.limbs == 0)
-    refuse(kName, "input has shape " + to_string(sizes_of(input)) + " without a limb",
-           "An integer needs at least one residue", "Pass the limbs of its basis");
-  const auto factors = garner_factors(kName, moduli);
-  const GarnerTables tables{moduli.data(), rows.limbs, factors.data()};
-  Sizes shape = sizes_of(input);
-  shape.erase(shape.end() - 2);
-  Tensor out = empty_on(input, shape, kFloat64);
-  double* to = out.mutable_data_ptr<double>();
-  const auto& kernels = codec_kernels();
+/// Residues -> the nearest doubles of the centred integers, [*batch, N] at `out`.
+template <class Word>
+void centre_all(double* out, const ResidueRows<Word>& rows, const GarnerTables<Word>& tables) {
+  const auto& kernels = codec_kernels<Word>();
   const int64_t blocks = (rows.degree + kGarnerBlock - 1) / kGarnerBlock;
   // A coefficient takes about limbs (limbs + 20) / 2 multiplications.
   const int64_t grain = std::max<int64_t>(1, 4096 / (rows.limbs * (rows.limbs + 20)));
@@ -149,12 +170,31 @@ Tensor residues_to_real(const Tensor input, const Tensor rns_params) {
     std::vector<u64> workspace(static_cast<size_t>(garner_workspace(rows.limbs)));
     for (int64_t task = begin; task < end; ++task) {
       const int64_t batch = task / blocks, first = task % blocks * kGarnerBlock;
-      kernels.centred(to + batch * rows.degree + first, rows.pointer(batch, 0) + first * rows.step,
+      kernels.centred(out + batch * rows.degree + first, rows.pointer(batch, 0) + first * rows.step,
                       rows.limb_stride, rows.step, std::min(kGarnerBlock, rows.degree - first),
                       tables, workspace.data());
     }
   });
-  return out;
+}
+
+Tensor residues_to_real(const Tensor input, const Tensor rns_params) {
+  constexpr auto kName = "residues_to_real";
+  check_residues(kName, "input", input);
+  Sizes shape = sizes_of(input);
+  shape.erase(shape.end() - 2);
+  return for_word_of(input, [&](auto word) {
+    using Word = decltype(word);
+    const auto rows = rows_of<Word>(input);
+    const auto moduli = check_parameters<Word>(kName, rns_params, rows.limbs);
+    if (rows.limbs == 0)
+      refuse(kName, "input has shape " + to_string(sizes_of(input)) + " without a limb",
+             "An integer needs at least one residue", "Pass the limbs of its basis");
+    const auto factors = garner_factors(kName, moduli);
+    Tensor out = empty_on(input, shape, kFloat64);
+    centre_all<Word>(out.mutable_data_ptr<double>(), rows,
+                     {moduli.data(), rows.limbs, factors.data()});
+    return out;
+  });
 }
 
 }  // namespace

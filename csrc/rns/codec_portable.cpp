@@ -18,13 +18,16 @@ i64 round(double* __restrict rounded, const double* __restrict values, double sc
 }
 
 /// r, or -r mod q where `negative` is set.
-FHELIUM_INLINE u64 apply_sign(u64 r, bool negative, u64 q) {
-  const u64 opposite = negate_modular(r, q);
+template <class Word>
+FHELIUM_INLINE Word apply_sign(Word r, bool negative, Word q) {
+  const Word opposite = negate_modular(r, q);
   return negative ? opposite : r;
 }
 
-void reduce_narrow(u64* __restrict out, const double* __restrict rounded, i64 n, const Modulus& m) {
-  const Modulus own = m;
+template <class Word>
+void reduce_narrow(Word* __restrict out, const double* __restrict rounded, i64 n,
+                   const Modulus<Word>& m) {
+  const Modulus<Word> own = m;
   for (i64 k = 0; k < n; ++k) {
     const i64 x = (i64)rounded[k];
     const u64 sign = (u64)(x >> 63);
@@ -32,13 +35,15 @@ void reduce_narrow(u64* __restrict out, const double* __restrict rounded, i64 n,
   }
 }
 
-void reduce_wide(u64* out, const double* rounded, const u64* powers, i64 n, const Modulus& m) {
+template <class Word>
+void reduce_wide(Word* out, const double* rounded, const Word* powers, i64 n,
+                 const Modulus<Word>& m) {
   for (i64 k = 0; k < n; ++k) {
     u64 bits;
     __builtin_memcpy(&bits, rounded + k, sizeof(bits));
     const u64 biased = (bits >> 52) & 0x7ff, fraction = bits & (((u64)1 << 52) - 1);
     const u64 mantissa = fraction | ((u64)1 << 52);
-    u64 r = 0;  // integers below 1 are zero
+    Word r = 0;  // integers below 1 are zero
     if (biased >= 1075)
       r = montgomery_multiply(reduce_word(mantissa, m), powers[biased - 1075], m);
     else if (biased >= 1023)
@@ -47,17 +52,26 @@ void reduce_wide(u64* out, const double* rounded, const u64* powers, i64 n, cons
   }
 }
 
+/// q^-1 mod 2^64, of which a narrow word keeps the low half: a Newton step doubles the bits.
+template <class Word>
+FHELIUM_INLINE u64 long_inverse(const Modulus<Word>& m) {
+  return m.inverse * (2 - (u64)m.q * m.inverse);
+}
+
 /// Montgomery's reduction with R = 2^64 of any 128-bit x, result in [0, q).
-FHELIUM_INLINE u64 reduce_wide_sum(u64 high, u64 low, const Modulus& m) {
-  return subtract_modular(reduce_word(high, m), multiply_high(low * m.inverse, m.q), m.q);
+template <class Word>
+FHELIUM_INLINE u64 reduce_wide_sum(u64 high, u64 low, u64 inverse, const Modulus<Word>& m) {
+  return subtract_modular<u64>(reduce_word(high, m), multiply_high(low * inverse, (u64)m.q), m.q);
 }
 
 /// Mixed radix digits of n coefficients, digits[k * limbs + limb].
-void garner_digits(u64* digits, const u64* residues, i64 limb_stride, i64 step, i64 n,
-                   const GarnerTables& tables) {
+template <class Word>
+void garner_digits(u64* digits, const Word* residues, i64 limb_stride, i64 step, i64 n,
+                   const GarnerTables<Word>& tables) {
   const u64* factors = tables.factors;
   for (i64 i = 0; i < tables.limbs; ++i) {
-    const Modulus m = tables.moduli[i];
+    const Modulus<Word> m = tables.moduli[i];
+    const u64 inverse = long_inverse(m);
     for (i64 k = 0; k < n; ++k) {
       u64* own = digits + k * tables.limbs;
       u128 sum = (u128)residues[i * limb_stride + k * step] * factors[i];
@@ -66,7 +80,7 @@ void garner_digits(u64* digits, const u64* residues, i64 limb_stride, i64 step, 
         // Products are below 2^124: eight of them and a folded sum stay below 2^128.
         if ((j & 7) == 7) sum = ((u128)reduce_word((u64)(sum >> 64), m) << 64) | (u64)sum;
       }
-      own[i] = reduce_wide_sum((u64)(sum >> 64), (u64)sum, m);
+      own[i] = reduce_wide_sum((u64)(sum >> 64), (u64)sum, inverse, m);
     }
     factors += i + 1;
   }
@@ -93,8 +107,10 @@ FHELIUM_INLINE double nearest_double(const u64* words, i64 count) {
 }
 
 /// One coefficient from its digits, `words` with room for limbs + 1.
-FHELIUM_INLINE double centred_value(const u64* digits, const GarnerTables& tables, u64* words) {
-  const Modulus* moduli = tables.moduli;
+template <class Word>
+FHELIUM_INLINE double centred_value(const u64* digits, const GarnerTables<Word>& tables,
+                                    u64* words) {
+  const Modulus<Word>* moduli = tables.moduli;
   i64 i = tables.limbs - 1;
   while (i > 0 && digits[i] == moduli[i].q >> 1) --i;
   const bool negative = digits[i] > moduli[i].q >> 1;
@@ -126,15 +142,21 @@ FHELIUM_INLINE double centred_value(const u64* digits, const GarnerTables& table
   return negative ? -size : size;
 }
 
-void centred(double* out, const u64* residues, i64 limb_stride, i64 step, i64 n,
-             const GarnerTables& tables, u64* workspace) {
+template <class Word>
+void centred(double* out, const Word* residues, i64 limb_stride, i64 step, i64 n,
+             const GarnerTables<Word>& tables, u64* workspace) {
   u64* words = workspace + tables.limbs * kGarnerBlock;
   garner_digits(workspace, residues, limb_stride, step, n, tables);
   for (i64 k = 0; k < n; ++k) out[k] = centred_value(workspace + k * tables.limbs, tables, words);
 }
 
+template <class Word>
+constexpr CodecKernels<Word> kPortable = {round, reduce_narrow<Word>, reduce_wide<Word>,
+                                          centred<Word>};
+
 }  // namespace
 
-const CodecKernels kCodecKernelsPortable = {round, reduce_narrow, reduce_wide, centred};
+const CodecKernels<u32> kCodecKernels32Portable = kPortable<u32>;
+const CodecKernels<u64> kCodecKernels64Portable = kPortable<u64>;
 
 }  // namespace fhelium

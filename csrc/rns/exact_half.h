@@ -20,7 +20,8 @@ FHELIUM_INLINE void multiword_scale_add(u64* a, u64 x, const u64* b, u64 y) {
 
 /// Whether T = sum_i digits[i * stride] (D / d_i) exceeds (whole + 1/2) D, that is, whether
 /// 2 T > (2 whole + 1) D. D is odd, so the two are never equal. T < count D, whole <= count.
-FHELIUM_INLINE bool exceeds_half(const u64* digits, i64 stride, const BasisSource& from,
+template <class Word>
+FHELIUM_INLINE bool exceeds_half(const Word* digits, i64 stride, const BasisSource<Word>& from,
                                  u64 whole) {
   u64 sum[kExactWords] = {0}, product[kExactWords] = {1};
   const u64 zero[kExactWords] = {0};

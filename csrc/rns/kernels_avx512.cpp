@@ -7,7 +7,7 @@
 namespace fhelium {
 namespace {
 
-const RnsKernels& portable = kRnsKernelsPortable;
+const RnsKernels<u64>& portable = kRnsKernels64Portable;
 
 // ---- coefficient-wise --------------------------------------------------------------------------
 
@@ -39,7 +39,7 @@ FHELIUM_INLINE bool map(u64* out, i64 out_step, const u64* in, i64 in_step, i64 
 }
 
 void add(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs, i64 rhs_step, i64 n,
-         const Modulus& m) {
+         const Modulus<u64>& m) {
   const __m512i q = broadcast(m.q);
   if (!map(out, out_step, lhs, lhs_step, rhs, rhs_step, n,
            [=](__m512i a, __m512i b) { return add_modular(a, b, q); }))
@@ -47,7 +47,7 @@ void add(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs, i
 }
 
 void subtract(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs, i64 rhs_step,
-              i64 n, const Modulus& m) {
+              i64 n, const Modulus<u64>& m) {
   const __m512i q = broadcast(m.q);
   const auto f = [=](__m512i a, __m512i b) {
     const __m512i difference = _mm512_sub_epi64(a, b);  // below zero it is above 2^63
@@ -57,7 +57,7 @@ void subtract(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* r
     portable.subtract(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
 }
 
-void negate(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, const Modulus& m) {
+void negate(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, const Modulus<u64>& m) {
   const __m512i q = broadcast(m.q);
   const auto f = [=](__m512i a) {
     return _mm512_maskz_sub_epi64(_mm512_test_epi64_mask(a, a), q, a);  // 0 stays 0
@@ -66,14 +66,15 @@ void negate(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, const Mod
 }
 
 void multiply_montgomery(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs,
-                         i64 rhs_step, i64 n, const Modulus& m) {
+                         i64 rhs_step, i64 n, const Modulus<u64>& m) {
   const VectorModulus own = in_lanes(m);
   const auto f = [=](__m512i a, __m512i b) { return montgomery_multiply(a, b, own); };
   if (m.bits != 52 || !map(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
     portable.multiply_montgomery(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
 }
 
-void to_montgomery(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, const Modulus& m) {
+void to_montgomery(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n,
+                   const Modulus<u64>& m) {
   const VectorModulus own = in_lanes(m);
   const __m512i square = broadcast(m.montgomery_square);
   const auto f = [=](__m512i a) { return montgomery_multiply(a, square, own); };
@@ -81,18 +82,20 @@ void to_montgomery(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, co
     portable.to_montgomery(out, out_step, in, in_step, n, m);
 }
 
-void from_montgomery(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, const Modulus& m) {
+void from_montgomery(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n,
+                     const Modulus<u64>& m) {
   const VectorModulus own = in_lanes(m);
   const auto f = [=](__m512i a) { return lift_once(montgomery_signed(zero(), a, own), own); };
   if (m.bits != 52 || !map(out, out_step, in, in_step, n, f))
     portable.from_montgomery(out, out_step, in, in_step, n, m);
 }
 
-void reduce_integers(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, const Modulus& m) {
+void reduce_integers(u64* out, i64 out_step, const i64* in, i64 in_step, i64 n,
+                     const Modulus<u64>& m) {
   const auto f = [by = word_reduction(m, true)](__m512i x) {
     return reduce_words(_mm512_xor_si512(x, broadcast((u64)1 << 63)), by);
   };
-  if (m.bits != 52 || !map(out, out_step, in, in_step, n, f))
+  if (m.bits != 52 || !map(out, out_step, (const u64*)in, in_step, n, f))
     portable.reduce_integers(out, out_step, in, in_step, n, m);
 }
 
@@ -101,8 +104,8 @@ void reduce_integers(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, 
 /// kVectors vectors of the digits and of the sum of y_i / d_i, which is rounded as in the portable
 /// kernel: one product and one addition for each prime, in order.
 template <int kVectors, class Lanes>
-FHELIUM_INLINE void scale_into_digits(BasisTile& tile, double* sum, const u64* const* rows, i64 k,
-                                      Lanes lanes, const BasisSource& from,
+FHELIUM_INLINE void scale_into_digits(BasisTile<u64>& tile, double* sum, const u64* const* rows,
+                                      i64 k, Lanes lanes, const BasisSource<u64>& from,
                                       const double* reciprocals) {
   __m512d total[kVectors];
   for (int v = 0; v < kVectors; ++v) total[v] = _mm512_setzero_pd();
@@ -121,10 +124,10 @@ FHELIUM_INLINE void scale_into_digits(BasisTile& tile, double* sum, const u64* c
 }
 
 /// The same where a prime is above 2^50 or the rows are strided.
-void scale_into_digits_scalar(BasisTile& tile, double* sum, const u64* const* rows, i64 step, i64 n,
-                              const BasisSource& from) {
+void scale_into_digits_scalar(BasisTile<u64>& tile, double* sum, const u64* const* rows, i64 step,
+                              i64 n, const BasisSource<u64>& from) {
   for (int i = 0; i < from.count; ++i) {
-    const Modulus m = from.moduli[i];
+    const Modulus<u64> m = from.moduli[i];
     const double reciprocal = 1.0 / (double)(i64)m.q;
     for (i64 k = 0; k < n; ++k) {
       const u64 y = montgomery_multiply(rows[i][k * step], from.scale[i], m);
@@ -134,7 +137,8 @@ void scale_into_digits_scalar(BasisTile& tile, double* sum, const u64* const* ro
   }
 }
 
-void centre(BasisTile& tile, const u64* const* rows, i64 step, i64 n, const BasisSource& from) {
+void centre(BasisTile<u64>& tile, const u64* const* rows, i64 step, i64 n,
+            const BasisSource<u64>& from) {
   alignas(64) double sum[kBasisTile];
   double reciprocals[kMaxSourcePrimes];
   bool narrow = step == 1;
@@ -173,8 +177,8 @@ constexpr int kBlock = 8;
 /// The sum is below q (sum_i d_i): see BasisTarget. Not wide, that is q R. Wide, with sources below
 /// 2^50, it is below 2^54 q: the high half stays below 2^52 and is reduced to below 2 q first.
 template <bool kWide, int kVectors>
-FHELIUM_INLINE void dot(__m512i (&x)[kVectors], const BasisTile& tile, i64 k, const u64* factor,
-                        int terms, const VectorModulus& m) {
+FHELIUM_INLINE void dot(__m512i (&x)[kVectors], const BasisTile<u64>& tile, i64 k,
+                        const u64* factor, int terms, const VectorModulus& m) {
   Halves sum[kVectors];
   for (int v = 0; v < kVectors; ++v) sum[v] = no_products();
   for (int i = 0; i < terms; ++i) {
@@ -190,7 +194,7 @@ FHELIUM_INLINE void dot(__m512i (&x)[kVectors], const BasisTile& tile, i64 k, co
 
 /// Call put(first index, lanes, x) for the vectors of a tile.
 template <bool kWide, class Put>
-FHELIUM_INLINE void for_values(const BasisTile& tile, i64 n, const BasisTarget& to,
+FHELIUM_INLINE void for_values(const BasisTile<u64>& tile, i64 n, const BasisTarget<u64>& to,
                                const VectorModulus& m, const Put& put) {
   for_blocks<kBlock>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
     __m512i x[kVectors];
@@ -200,7 +204,7 @@ FHELIUM_INLINE void for_values(const BasisTile& tile, i64 n, const BasisTarget& 
 }
 
 template <bool kWide>
-void convert_row(u64* out, const BasisTile& tile, i64 n, const BasisTarget& to) {
+void convert_row(u64* out, const BasisTile<u64>& tile, i64 n, const BasisTarget<u64>& to) {
   const VectorModulus m = in_lanes(*to.target);
   for_values<kWide>(tile, n, to, m, [&](i64 k, auto lanes, __m512i x) {
     if constexpr (kWide) x = reduce_once(_mm512_add_epi64(x, m.q), _mm512_add_epi64(m.q, m.q));
@@ -208,7 +212,7 @@ void convert_row(u64* out, const BasisTile& tile, i64 n, const BasisTarget& to) 
   });
 }
 
-void convert(u64* out, const BasisTile& tile, i64 n, const BasisTarget& to) {
+void convert(u64* out, const BasisTile<u64>& tile, i64 n, const BasisTarget<u64>& to) {
   if (to.target->bits != 52 || !to.narrow_sources)
     portable.convert(out, tile, n, to);
   else if (to.wide)
@@ -219,8 +223,8 @@ void convert(u64* out, const BasisTile& tile, i64 n, const BasisTarget& to) {
 
 /// With x in (-q, 2 q), in - x + 2 q lies in (0, 4 q), below R: the product is below 4 q^2 < q R.
 template <bool kWide>
-void subtract_divide_row(u64* out, const u64* in, const BasisTile& tile, i64 n,
-                         const BasisTarget& to) {
+void subtract_divide_row(u64* out, const u64* in, const BasisTile<u64>& tile, i64 n,
+                         const BasisTarget<u64>& to) {
   const VectorModulus m = in_lanes(*to.target);
   const __m512i twice = _mm512_add_epi64(m.q, m.q), division = broadcast(to.division);
   for_values<kWide>(tile, n, to, m, [&](i64 k, auto lanes, __m512i x) {
@@ -229,8 +233,8 @@ void subtract_divide_row(u64* out, const u64* in, const BasisTile& tile, i64 n,
   });
 }
 
-void subtract_divide(u64* out, const u64* in, i64 step, const BasisTile& tile, i64 n,
-                     const BasisTarget& to) {
+void subtract_divide(u64* out, const u64* in, i64 step, const BasisTile<u64>& tile, i64 n,
+                     const BasisTarget<u64>& to) {
   if (to.target->bits != 52 || !to.narrow_sources || step != 1)
     portable.subtract_divide(out, in, step, tile, n, to);
   else if (to.wide)
@@ -241,7 +245,7 @@ void subtract_divide(u64* out, const u64* in, i64 step, const BasisTile& tile, i
 
 }  // namespace
 
-const RnsKernels kRnsKernelsAvx512 = {
+const RnsKernels<u64> kRnsKernels64Avx512 = {
     .add = add,
     .subtract = subtract,
     .multiply_montgomery = multiply_montgomery,

@@ -7,13 +7,16 @@
 namespace fhelium {
 namespace {
 
-// For q < 2^62 the top bit of x | (q - 1 - x) is set exactly where x is no residue: from 2^63 on it
-// is x's own, from q to 2^63 that of the difference. Every instruction set has these operations on
-// vectors of words, while many have no unsigned comparison; so one kernel reads at the speed of
-// memory everywhere and needs no place in a table of kernels.
-i64 count_in_row(const u64* in, i64 step, i64 n, u64 q) {
+// For q < 2^(w-1) the top bit of x | (q - 1 - x) is set exactly where x is no residue: from 2^(w-1)
+// on it is x's own, from q to 2^(w-1) that of the difference. Every instruction set has these
+// operations on vectors of words, while many have no unsigned comparison; so one kernel reads at
+// the speed of memory everywhere and needs no place in a table of kernels.
+template <class Word>
+i64 count_in_row(const Word* in, i64 step, i64 n, Word q) {
   u64 count = 0;
-  const auto add = [&count, largest = q - 1](u64 x) { count += (x | (largest - x)) >> 63; };
+  const auto add = [&count, largest = q - 1](Word x) {
+    count += (x | (largest - x)) >> (kWordBits<Word> - 1);
+  };
   if (step == 1) {
     for (i64 k = 0; k < n; ++k) add(in[k]);
   } else {
@@ -25,21 +28,24 @@ i64 count_in_row(const u64* in, i64 step, i64 n, u64 q) {
 Tensor count_out_of_range(const Tensor input, const Tensor rns_params) {
   constexpr auto kName = "count_out_of_range";
   check_residues(kName, "input", input);
-  const auto moduli = check_parameters(kName, rns_params, input.size(input.dim() - 2));
-  const ResidueRows in = rows_of(input);
-  // A place for each row, so that the sums do not depend on the split over threads.
-  std::vector<i64> counts(static_cast<size_t>(in.limbs * in.batches));
-  for_each_row(in.limbs, in.batches, in.degree, 0.4, [&](int64_t limb, int64_t batch) {
-    counts[static_cast<size_t>(limb * in.batches + batch)] = count_in_row(
-        in.pointer(batch, limb), in.step, in.degree, moduli[static_cast<size_t>(limb)].q);
+  return for_word_of(input, [&](auto word) {
+    using Word = decltype(word);
+    const auto in = rows_of<Word>(input);
+    const auto moduli = check_parameters<Word>(kName, rns_params, in.limbs);
+    // A place for each row, so that the sums do not depend on the split over threads.
+    std::vector<i64> counts(static_cast<size_t>(in.limbs * in.batches));
+    for_each_row(in.limbs, in.batches, in.degree, 0.4, [&](int64_t limb, int64_t batch) {
+      counts[static_cast<size_t>(limb * in.batches + batch)] = count_in_row(
+          in.pointer(batch, limb), in.step, in.degree, moduli[static_cast<size_t>(limb)].q);
+    });
+    Tensor out = empty_on(input, {in.limbs}, kInt64);
+    int64_t* totals = out.mutable_data_ptr<int64_t>();
+    for (int64_t limb = 0; limb < in.limbs; ++limb) {
+      const auto first = counts.begin() + limb * in.batches;
+      totals[limb] = std::accumulate(first, first + in.batches, i64{0});
+    }
+    return out;
   });
-  Tensor out = empty_on(input, {in.limbs});
-  int64_t* totals = out.mutable_data_ptr<int64_t>();
-  for (int64_t limb = 0; limb < in.limbs; ++limb) {
-    const auto first = counts.begin() + limb * in.batches;
-    totals[limb] = std::accumulate(first, first + in.batches, i64{0});
-  }
-  return out;
 }
 
 }  // namespace

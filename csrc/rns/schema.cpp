@@ -1,3 +1,8 @@
+// Types, in all namespaces: residues are int32 or int64, and so, in the type of the call's
+// residues, is everything that holds numbers modulo the limbs' primes: moduli, roots, twiddles,
+// packed NTT tables, constants of a conversion. Integers (indices, digit borders, prime ids,
+// samples) and rns_params are int64. The parameters' MONTGOMERY_BITS row says which residues they
+// serve, and every call compares. `dtype` names the type where no argument has it.
 #include "common/torch_abi.h"
 
 FHELIUM_LIBRARY(fhelium_rns_ops, m) {
@@ -17,7 +22,7 @@ FHELIUM_LIBRARY(fhelium_rns_ops, m) {
   m.def("to_montgomery_(Tensor(a!) input, Tensor rns_params) -> ()");
   m.def("from_montgomery(Tensor input, Tensor rns_params) -> Tensor");
   m.def("from_montgomery_(Tensor(a!) input, Tensor rns_params) -> ()");
-  m.def("reduce_integers(Tensor integers, Tensor rns_params) -> Tensor");
+  m.def("reduce_integers(Tensor integers, Tensor rns_params, ScalarType dtype=long) -> Tensor");
   m.def("count_out_of_range(Tensor input, Tensor rns_params) -> Tensor");
 
   m.def(
@@ -26,6 +31,8 @@ FHELIUM_LIBRARY(fhelium_rns_ops, m) {
   m.def(
       "mod_down(Tensor input, Tensor special_scale, Tensor matrix, Tensor correction, "
       "Tensor special_inverse, Tensor rns_params) -> Tensor");
-  m.def("round_to_residues(Tensor values, float scale, Tensor rns_params) -> Tensor");
+  m.def(
+      "round_to_residues(Tensor values, float scale, Tensor rns_params, "
+      "ScalarType dtype=long) -> Tensor");
   m.def("residues_to_real(Tensor input, Tensor rns_params) -> Tensor");
 }

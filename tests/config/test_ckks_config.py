@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from fhelium.config import DEFAULT_PRESET, CkksConfig, Preset, max_log2_qp
+from fhelium.config.primes import largest_prime_below
 from fhelium.errors import InsecureParametersError, ParameterError
 
 quiet = pytest.mark.filterwarnings("ignore::fhelium.errors.InsecureWarning")
@@ -241,7 +243,7 @@ def test_rare_primes_still_give_a_large_enough_p():
     st.data(),
 )
 def test_whatever_create_finds_obeys_every_rule(depth, scale_bits, security, data):
-    alpha = data.draw(st.one_of(st.none(), st.integers(1, depth + 1)))
+    alpha = data.draw(st.one_of(st.none(), st.integers(1, min(depth + 1, 16))))
     try:
         config = CkksConfig.create(
             depth=depth, scale_bits=scale_bits, security=security, alpha=alpha
@@ -257,6 +259,94 @@ def test_whatever_create_finds_obeys_every_rule(depth, scale_bits, security, dat
     largest = max(math.prod(config.q_primes[a:b]) for a, b in config.digits())
     assert config.special_modulus**10 >= 2**59 * largest**10
     assert all(q % (2 * config.N) == 1 for q in config.primes)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.integers(0, 60),
+    st.integers(18, 29),
+    st.sampled_from(["128", "192", "256", "pq128"]),
+    st.one_of(st.none(), st.integers(1, 16)),
+)
+def test_whatever_create_finds_for_int32_fits_the_type(depth, scale_bits, security, alpha):
+    config, refusal = None, ""
+    try:
+        config = CkksConfig.create(
+            depth=depth,
+            scale_bits=scale_bits,
+            security=security,
+            alpha=alpha if alpha is None else min(alpha, depth + 2),
+            dtype_name="int32",
+        )
+    except ParameterError as error:
+        refusal = str(error)
+    if config is None:  # too few primes, or beyond the table: never a broken config
+        reasons = r"no unused prime|depth \d+ at scale|the canonical scale"
+        assert re.match(rf"CkksConfig(\.create)?: ({reasons})", refusal)
+        assume(False)
+        return
+    assert (config.max_depth, config.num_base_primes, config.dtype) == (depth, 2, torch.int32)
+    assert max(config.primes) < 1 << 31
+    assert max(config.alpha, len(config.p_primes)) <= 16
+    limit = max_log2_qp(config.N, security)
+    assert limit is not None
+    assert math.prod(config.primes) < 1 << limit
+    largest = max(math.prod(config.q_primes[a:b]) for a, b in config.digits())
+    assert config.special_modulus**10 >= 2**59 * largest**10
+    scales = [config.scale_at(d) for d in range(depth + 1)]
+    assert config.modulus(depth) >= 2**9.9 * max(scales[0], scales[-1])
+
+
+def test_int32_by_name_and_by_preset():
+    config = CkksConfig.create(depth=12, scale_bits=25, dtype_name="int32")
+    assert config == CkksConfig.parse("slots8192_scale25_depth12_int32")
+    assert CkksConfig.parse(config.to_mapping()) == config
+    assert CkksConfig.parse({"depth": 12, "scale_bits": 25, "dtype_name": "int32"}) == config
+    wide = CkksConfig.parse("slots8192_scale25_depth12_int32", dtype_name="int64")
+    assert (wide.dtype, wide.num_base_primes, wide.max_depth) == (torch.int64, 1, 12)
+    assert wide.context_id != config.context_id
+    assert CkksConfig.parse("slots16384_scale25_depth28_int32", alpha=2).dnum == 15
+    roomy = CkksConfig.create(depth=3, scale_bits=25, dtype_name="int32", base_bits=60)
+    assert math.log2(roomy.modulus(3)) == pytest.approx(60, abs=0.01)
+
+
+def test_a_digit_of_more_primes_than_a_conversion_takes_is_never_chosen():
+    config = CkksConfig.create(depth=27, scale_bits=30, N=1 << 16)
+    assert config.alpha == 14  # all 28 rows in one digit would need fewer transforms
+    fields = config.to_mapping()
+    special = [largest_prime_below(1 << 55, config.N)]
+    while math.prod(special) < 2**6 * math.prod(config.q_primes):
+        special.append(largest_prime_below(special[-1], config.N))
+    for change in ({"alpha": 17}, {"alpha": 28}):
+        with pytest.raises(ParameterError, match=r"alpha is \d+. A digit and P have at most 16"):
+            CkksConfig(**{**fields, "p_primes": special, **change})
+    while len(special) < 17:
+        special.append(largest_prime_below(special[-1], config.N))
+    with pytest.raises(ParameterError, match="number of special primes is 17"):
+        CkksConfig(**{**fields, "p_primes": special, "allow_insecure": True})
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        ({"depth": 254}, ["depth is 254", "0 to 253"]),
+        ({"scale_bits": 30}, ["scale_bits is 30", "1 to 29"]),
+        ({"base_bits": 34}, ["base_bits is 34", "35 to 62"]),
+        ({"base_bits": 63}, ["base_bits is 63", "35 to 62"]),
+        ({"alpha": 17}, ["alpha is 17", "1 to 14"]),
+        ({"depth": 40, "alpha": 17}, ["alpha is 17", "1 to 16"]),
+        ({"depth": 40, "dnum": 2}, ["dnum is 2", "3 to 42"]),
+        ({"dnum": 8}, ["dnum is 8", "14 Q primes", "1, 2, 3, 4, 5, 7, 14"]),
+        ({"dtype_name": "int16"}, ["dtype_name is 'int16'", "'int64', 'int32'"]),
+    ],
+)
+def test_create_refuses_what_int32_does_not_hold(change, parts):
+    with pytest.raises(ParameterError) as caught:
+        CkksConfig.create(**{"depth": 12, "scale_bits": 25, "dtype_name": "int32", **change})
+    text = str(caught.value)
+    assert text.startswith("CkksConfig.create: ")
+    for part in parts:
+        assert part in text
 
 
 @pytest.mark.parametrize(

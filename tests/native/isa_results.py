@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 
 import torch
-from rns_oracle import centred, ckks, is_prime, parameters, primes, rns, seen_as
+from rns_oracle import INT32, centred, ckks, is_prime, parameters, primes, rns, seen_as
 from test_basis_conversion import Chain, chain_of, crafted
 from torch import Tensor
 
@@ -220,6 +220,10 @@ def samplers() -> Iterator[Case]:
         ids = torch.arange(len(moduli))
         drawn = sampler.sample_uniform(key, ids, 3, 5, count, n, parameters(moduli))
         yield f"uniform: {len(moduli)} limbs, {n}", drawn
+    for n in (4, 2**9):  # the same values in 32-bit words
+        p, ids = parameters(SIZES[:29], word=INT32), torch.arange(29)
+        drawn = sampler.sample_uniform(key, ids, 3, 5, 2, n, p, torch.int32)
+        yield f"uniform: 32-bit words, {n}", drawn
     for n in (1, 2, 4, 8, 32, 128, 256, 2**13):
         yield f"ternary: {n}", sampler.sample_ternary(key, 1, 3, n)
         yield f"gaussian: {n}", sampler.sample_gaussian(key, 2, 3, n)
@@ -274,8 +278,8 @@ FAMILIES = {
 
 def digest(x: Tensor) -> str:
     """Return a digest of the bits, the type and the shape."""
-    words = x.contiguous().view(torch.uint8).numpy() if x.dim() and x.numel() else b""
-    return f"{x.dtype} {tuple(x.shape)} {hashlib.blake2b(words, digest_size=16).hexdigest()}"
+    bits = hashlib.blake2b(x.contiguous().numpy().tobytes(), digest_size=16).hexdigest()
+    return f"{x.dtype} {tuple(x.shape)} {bits}"
 
 
 def main() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
+import pytest
 import torch
 
 from fhelium.native import require_native
@@ -43,17 +45,44 @@ def primes(bits: int, count: int, degree: int = 64) -> tuple[int, ...]:
     return tuple(found)
 
 
-def radix(q: int) -> int:
+@dataclass(frozen=True)
+class Word:
+    """A residue type, and sizes of primes at every border that it has."""
+
+    dtype: torch.dtype
+    sizes: tuple[int, ...]
+
+    @property
+    def mixed(self) -> tuple[int, ...]:
+        """One prime of each size."""
+        return tuple(primes(bits, 1)[0] for bits in self.sizes)
+
+    def __str__(self) -> str:
+        return str(self.dtype).removeprefix("torch.")
+
+
+# Largest allowed prime last; 50 bits is the border of R, 30 that of the doubled butterflies.
+INT64 = Word(torch.int64, (30, 45, 50, 51, 58, 61, 62))
+INT32 = Word(torch.int32, (18, 25, 27, 28, 29, 30, 31))
+WORDS = (INT64, INT32)
+each_word = pytest.mark.parametrize("word", WORDS, ids=str)
+
+
+def radix(q: int, word: Word = INT64) -> int:
     """Return the Montgomery radix R of a modulus."""
+    if word is INT32:
+        return 2**32
     return 2**52 if q < 2**50 else 2**64
 
 
-def parameters(moduli, degree: int = 64) -> torch.Tensor:
+def parameters(moduli, degree: int = 64, word: Word = INT64) -> torch.Tensor:
     """Return rns_params of the moduli."""
-    return rns.rns_parameters(torch.tensor(moduli, dtype=torch.int64), degree)
+    return rns.rns_parameters(torch.tensor(moduli, dtype=word.dtype), degree)
 
 
-def residues(shape, moduli, pattern: str = "random", seed: int = 0) -> torch.Tensor:
+def residues(
+    shape, moduli, pattern: str = "random", seed: int = 0, word: Word = INT64
+) -> torch.Tensor:
     """Return residues [*shape[:-2], limb, N]: random, or all 0, 1, q - 1, or 0, q - 1 in turn."""
     draw = random.Random(seed)
     values = []
@@ -68,7 +97,7 @@ def residues(shape, moduli, pattern: str = "random", seed: int = 0) -> torch.Ten
                 "alternating": (q - 1) * (index[-1] % 2),
             }[pattern]
         )
-    return torch.tensor(values, dtype=torch.int64).reshape(shape)
+    return torch.tensor(values, dtype=word.dtype).reshape(shape)
 
 
 def seen_as(tensor: torch.Tensor, view: str) -> torch.Tensor:
@@ -96,10 +125,10 @@ def rows(tensor: torch.Tensor):
         yield index, value
 
 
-def filled(shape, function) -> torch.Tensor:
-    """Return an int64 tensor with function(index) at every index."""
+def filled(shape, function, word: Word = INT64) -> torch.Tensor:
+    """Return a tensor with function(index) at every index."""
     values = [function(index) for index in product(*map(range, shape))]
-    return torch.tensor(values, dtype=torch.int64).reshape(tuple(shape))
+    return torch.tensor(values, dtype=word.dtype).reshape(tuple(shape))
 
 
 def at(nested, index):

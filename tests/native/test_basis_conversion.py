@@ -13,7 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rns_oracle import (
     BATCHES,
+    INT32,
+    INT64,
     VIEWS,
+    WORDS,
+    Word,
     assert_unchanged_and_equal_for_threads,
     centred,
     from_residues,
@@ -28,9 +32,9 @@ from rns_oracle import (
 THRESHOLD = 2.0**-40  # nearer to one half than this, the exact comparison decides
 
 
-def words(values) -> torch.Tensor:
-    """Return int64 constants."""
-    return torch.tensor(values, dtype=torch.int64)
+def words(values, word: Word = INT64) -> torch.Tensor:
+    """Return constants of a residue type."""
+    return torch.tensor(values, dtype=word.dtype)
 
 
 @dataclass
@@ -39,6 +43,7 @@ class Chain:
 
     digits: list[list[int]]
     special: list[int]
+    word: Word = INT64
 
     @property
     def q(self) -> list[int]:
@@ -48,6 +53,15 @@ class Chain:
     def whole(self) -> list[int]:
         return self.q + self.special
 
+    def words(self, values) -> torch.Tensor:
+        return words(values, self.word)
+
+    def residues(self, shape, moduli, *args) -> torch.Tensor:
+        return residues(shape, moduli, *args, word=self.word)
+
+    def montgomery(self, value: int, q: int) -> int:
+        return value * radix(q, self.word) % q
+
     def up(self) -> list[torch.Tensor]:
         bounds = [sum(map(len, self.digits[:j])) for j in range(len(self.digits) + 1)]
         products = [math.prod(digit) for digit in self.digits]
@@ -56,23 +70,26 @@ class Chain:
         ]
         return [
             words(bounds),
-            words([pow(c, -1, d) * radix(d) % d for c, d in cofactors]),
-            words([[c * radix(q) % q for q in self.whole] for c, _ in cofactors]),
-            words([[D * radix(q) % q for q in self.whole] for D in products]),
-            parameters(self.whole),
+            self.words([self.montgomery(pow(c, -1, d), d) for c, d in cofactors]),
+            self.words([[self.montgomery(c, q) for q in self.whole] for c, _ in cofactors]),
+            self.words([[self.montgomery(D, q) for q in self.whole] for D in products]),
+            parameters(self.whole, word=self.word),
         ]
 
     def down(self) -> list[torch.Tensor]:
         P = math.prod(self.special)
         cofactors = [P // p for p in self.special]
         return [
-            words(
-                [pow(c, -1, p) * radix(p) % p for c, p in zip(cofactors, self.special, strict=True)]
+            self.words(
+                [
+                    self.montgomery(pow(c, -1, p), p)
+                    for c, p in zip(cofactors, self.special, strict=True)
+                ]
             ),
-            words([[c * radix(q) % q for q in self.q] for c in cofactors]),
-            words([P * radix(q) % q for q in self.q]),
-            words([pow(P, -1, q) * radix(q) % q for q in self.q]),
-            parameters(self.whole),
+            self.words([[self.montgomery(c, q) for q in self.q] for c in cofactors]),
+            self.words([self.montgomery(P, q) for q in self.q]),
+            self.words([self.montgomery(pow(P, -1, q), q) for q in self.q]),
+            parameters(self.whole, word=self.word),
         ]
 
     def raised(self, values: torch.Tensor) -> torch.Tensor:
@@ -84,7 +101,7 @@ class Chain:
             x = [centred(from_residues(column[part], digit), D) for column in columns]
             out.append([[v % q for v in x] for q in self.whole])
             first += len(digit)
-        return words(out).reshape(len(self.digits), len(self.whole), values.shape[1])
+        return self.words(out).reshape(len(self.digits), len(self.whole), values.shape[1])
 
     def lowered(self, values: torch.Tensor) -> torch.Tensor:
         """Return what mod_down must give for residues [L + K, N]."""
@@ -95,7 +112,7 @@ class Chain:
             r = centred(from_residues(column[count:], self.special), P)
             assert (x - r) % P == 0
             out.append([(x - r) // P % q for q in self.q])
-        return words(out).T.reshape(count, values.shape[1])
+        return self.words(out).T.reshape(count, values.shape[1])
 
 
 def over_batch(function, values: torch.Tensor) -> torch.Tensor:
@@ -107,15 +124,16 @@ def over_batch(function, values: torch.Tensor) -> torch.Tensor:
     return stacked.reshape(*shape[:-2], *batch, *shape[-2:])
 
 
-def chain_of(bits: list[list[int]], special: list[int]) -> Chain:
+def chain_of(bits: list[list[int]], special: list[int], word: Word = INT64) -> Chain:
     """Return a chain of distinct primes of these sizes."""
     stock = {b: list(primes(b, 40)) for b in {*concatenated.from_iterable(bits), *special}}
     return Chain(
-        [[stock[b].pop() for b in digit] for digit in bits], [stock[b].pop() for b in special]
+        [[stock[b].pop() for b in digit] for digit in bits],
+        [stock[b].pop() for b in special],
+        word,
     )
 
 
-SIZES = [30, 45, 50, 51, 58, 61, 62]
 MIXED = chain_of([[30, 61, 45], [62], [50, 58], [30, 30, 51, 50, 62]], [61, 30, 50, 45])
 CHAINS = {
     "mixed sizes": MIXED,
@@ -124,6 +142,12 @@ CHAINS = {
     "largest into 50 bits": chain_of([[50] * 4, [50] * 5, [62] * 4, [62] * 5], [50, 30, 62]),
     "11 special primes": chain_of([[30, 45, 50], [58, 62]], [62] * 6 + [50, 45, 30, 58, 61]),
     "16 special primes": chain_of([[62], [30]], [62] * 16),
+    "int32, mixed sizes": chain_of(
+        [[25, 31, 30], [31], [27, 28], [18, 18, 30]], [31, 18, 30], INT32
+    ),
+    "int32, 16 of the largest": chain_of([[31] * 16, [18] * 16], [31, 25, 30], INT32),
+    "int32, borders of a sum": chain_of([[31] * 3, [30] * 4, [31] * 5], [31] * 4, INT32),
+    "int32, 16 special primes": chain_of([[31], [25]], [31] * 16, INT32),
 }
 
 
@@ -146,27 +170,32 @@ def float_sum(x: int, digit: list[int]) -> float:
     return total
 
 
-@settings(max_examples=30, deadline=None)
+sizes = st.lists(st.integers(0, 6), min_size=1, max_size=5)  # positions in Word.sizes
+
+
+@settings(max_examples=60, deadline=None)
 @given(
-    digits=st.lists(
-        st.lists(st.sampled_from(SIZES), min_size=1, max_size=5), min_size=1, max_size=4
-    ),
-    special=st.lists(st.sampled_from(SIZES), min_size=1, max_size=5),
+    word=st.sampled_from(WORDS),
+    digits=st.lists(sizes, min_size=1, max_size=4),
+    special=sizes,
     batch=st.sampled_from(BATCHES),
     n=st.integers(1, 5),
     view=st.sampled_from(VIEWS),
     pattern=st.sampled_from(["random", "zero", "one", "largest", "alternating"]),
     seed=st.integers(0, 2**20),
 )
-def test_any_chain(digits, special, batch, n, view, pattern, seed):
-    chain = chain_of(digits, special)
-    values = seen_as(residues((*batch, len(chain.q), n), chain.q, pattern, seed), view)
+def test_any_chain(word, digits, special, batch, n, view, pattern, seed):
+    bits = [[word.sizes[i] for i in digit] for digit in digits]
+    chain = chain_of(bits, [word.sizes[i] for i in special], word)
+    values = seen_as(chain.residues((*batch, len(chain.q), n), chain.q, pattern, seed), view)
     before = values.clone()
     result = rns.mod_up(values, *chain.up())
     assert result.is_contiguous()
     assert torch.equal(result, over_batch(chain.raised, values))
     assert torch.equal(values, before)
-    values = seen_as(residues((*batch, len(chain.whole), n), chain.whole, pattern, seed), view)
+    values = seen_as(
+        chain.residues((*batch, len(chain.whole), n), chain.whole, pattern, seed), view
+    )
     before = values.clone()
     result = rns.mod_down(values, *chain.down())
     assert result.is_contiguous()
@@ -188,19 +217,19 @@ def test_crafted_values_near_one_half(name):
         ]
         for k in range(width)
     ]
-    values = words(columns).T.contiguous()
+    values = chain.words(columns).T.contiguous()
     assert torch.equal(rns.mod_up(values, *chain.up()), chain.raised(values))
     special = [[x % p for p in chain.special] for x in crafted(math.prod(chain.special))]
-    rest = residues((len(chain.q), len(special)), chain.q)
-    values = torch.cat([rest, words(special).T])
+    rest = chain.residues((len(chain.q), len(special)), chain.q)
+    values = torch.cat([rest, chain.words(special).T])
     assert torch.equal(rns.mod_down(values, *chain.down()), chain.lowered(values))
 
 
 @pytest.mark.parametrize("count", [2, 3, 7, 16])
-@pytest.mark.parametrize("bits", [45, 62])
-def test_the_exact_comparison_decides(bits, count):
+@pytest.mark.parametrize(("bits", "word"), [(45, INT64), (62, INT64), (31, INT32)])
+def test_the_exact_comparison_decides(bits, word, count):
     """Values whose floating-point sum rounds to the wrong side come out right all the same."""
-    chain = chain_of([[bits] * count], [bits] * count)
+    chain = chain_of([[bits] * count], [bits] * count, word)
     D, P = math.prod(chain.q), math.prod(chain.special)
     for digit, modulus in ((chain.q, D), (chain.special, P)):
         xs = [modulus // 2 + j for j in range(-150, 152)]
@@ -212,40 +241,47 @@ def test_the_exact_comparison_decides(bits, count):
             u = (true_sum - centred(x, modulus)) // modulus
             wrong += round(s) != u
         assert wrong > 20
-        values = words([[x % d for x in xs] for d in digit])
+        values = chain.words([[x % d for x in xs] for d in digit])
         if digit is chain.q:
             assert torch.equal(rns.mod_up(values, *chain.up()), chain.raised(values))
         else:
-            values = torch.cat([residues((count, len(xs)), chain.q), values])
+            values = torch.cat([chain.residues((count, len(xs)), chain.q), values])
             assert torch.equal(rns.mod_down(values, *chain.down()), chain.lowered(values))
 
 
-@pytest.mark.parametrize("target_bits", [30, 50, 51, 62])
-@pytest.mark.parametrize("count", [1, 3, 4, 5, 15, 16])
-@pytest.mark.parametrize("source_bits", [30, 50, 62])
-def test_sums_hold_the_largest_terms(source_bits, count, target_bits):
-    """Every digit d_i - 1 and every factor q - 1: nothing overflows and one reduction is right."""
+@pytest.mark.parametrize(
+    ("word", "source_bits", "target_bits"),
+    [
+        *((INT64, source, target) for source in (30, 50, 62) for target in (30, 50, 51, 62)),
+        *((INT32, source, target) for source in (18, 30, 31) for target in (18, 28, 30, 31)),
+    ],
+)
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 7, 8, 15, 16])
+def test_sums_hold_the_largest_terms(word, source_bits, count, target_bits):
+    """Every digit d_i - 1 and every factor q - 1: nothing overflows and the sum is right."""
     sources = primes(source_bits, 20)[:count]
     q = primes(target_bits, 21)[20]
-    as_they_are = words([radix(d) % d for d in sources])  # a scale of 1: y_i = x_i
-    values = words([[d - 1] for d in sources])
+    as_they_are = words([radix(d, word) % d for d in sources], word)  # a scale of 1: y_i = x_i
+    values = words([[d - 1] for d in sources], word)
     u = math.floor(sum(float(d - 1) / float(d) for d in sources) + 0.5)
     for correction in (1, q - 1):
-        expected = (sum(d - 1 for d in sources) * (q - 1) - u * correction) * pow(radix(q), -1, q)
-        matrix = words([[*(0 for _ in sources), q - 1] for _ in sources])
-        corrections = words([[*(0 for _ in sources), correction]])
-        params = parameters([*sources, q])
+        expected = (sum(d - 1 for d in sources) * (q - 1) - u * correction) * pow(
+            radix(q, word), -1, q
+        )
+        matrix = words([[*(0 for _ in sources), q - 1] for _ in sources], word)
+        corrections = words([[*(0 for _ in sources), correction]], word)
+        params = parameters([*sources, q], word=word)
         up = rns.mod_up(values, words([0, count]), as_they_are, matrix, corrections, params)
         assert up[0, :, 0].tolist() == [*(d - 1 for d in sources), expected % q]
         down = rns.mod_down(
-            torch.cat([words([[q - 1]]), values]),
+            torch.cat([words([[q - 1]], word), values]),
             as_they_are,
-            words([[q - 1] for _ in sources]),
-            words([correction]),
-            words([q - 1]),
-            parameters([q, *sources]),
+            words([[q - 1] for _ in sources], word),
+            words([correction], word),
+            words([q - 1], word),
+            parameters([q, *sources], word=word),
         )
-        lowered = (q - 1 - expected) * (q - 1) * pow(radix(q), -1, q) % q
+        lowered = (q - 1 - expected) * (q - 1) * pow(radix(q, word), -1, q) % q
         assert down.tolist() == [[lowered]]
 
 
@@ -260,18 +296,21 @@ def test_digits_are_kept_and_small_values_survive():
 
 
 @pytest.mark.parametrize("n", [1, 255, 256, 257, 700])
-def test_lengths_that_do_not_fill_the_tiles(n):
-    chain = CHAINS["one prime a digit"]
-    values = residues((3, n), chain.q)
+@pytest.mark.parametrize("name", ["one prime a digit", "int32, mixed sizes"])
+def test_lengths_that_do_not_fill_the_tiles(name, n):
+    chain = CHAINS[name]
+    values = chain.residues((len(chain.q), n), chain.q)
     assert torch.equal(rns.mod_up(values, *chain.up()), chain.raised(values))
-    values = residues((4, n), chain.whole)
+    values = chain.residues((len(chain.whole), n), chain.whole)
     assert torch.equal(rns.mod_down(values, *chain.down()), chain.lowered(values))
 
 
-def test_thread_count_does_not_matter():
-    up, down = (residues((2, 2, len(p), 2048), p) for p in (MIXED.q, MIXED.whole))
-    assert_unchanged_and_equal_for_threads(rns.mod_up, up, *MIXED.up())
-    assert_unchanged_and_equal_for_threads(rns.mod_down, down, *MIXED.down())
+@pytest.mark.parametrize("name", ["mixed sizes", "int32, mixed sizes"])
+def test_thread_count_does_not_matter(name):
+    chain = CHAINS[name]
+    up, down = (chain.residues((2, 2, len(p), 2048), p) for p in (chain.q, chain.whole))
+    assert_unchanged_and_equal_for_threads(rns.mod_up, up, *chain.up())
+    assert_unchanged_and_equal_for_threads(rns.mod_down, down, *chain.down())
 
 
 def test_constants_may_be_strided():
@@ -290,7 +329,8 @@ L, LK = len(MIXED.q), len(MIXED.whole)
     ("position", "change", "message"),
     [
         (0, lambda t: t[0], r"input has shape \[4\]"),
-        (0, lambda t: t.int(), "input holds int32, needed is int64"),
+        (0, lambda t: t.double(), "input holds float64, needed is int32 or int64"),
+        (0, lambda t: t.int(), "rns_params is for int64 residues, this call is on int32"),
         (0, lambda t: t[:-1], rf"the input has {L - 1} rows"),
         (1, lambda t: t[:-1], rf"digit_bounds is \[0, 3, 4, 6\], the input has {L} rows"),
         (1, lambda t: t + 1, rf"digit_bounds is \[1, 4, 5, 7, 12\], the input has {L} rows"),
@@ -299,6 +339,9 @@ L, LK = len(MIXED.q), len(MIXED.whole)
         (1, lambda t: t[None], r"digit_bounds has shape \[1, 5\], needed is \[1\]"),
         (2, lambda t: t[:-1], rf"digit_scale has shape \[{L - 1}\], needed is \[{L}\]"),
         (2, lambda t: t.float(), "digit_scale holds float32, needed is int64"),
+        (2, lambda t: t.int(), "digit_scale holds int32, needed is int64"),
+        (3, lambda t: t.int(), "matrix holds int32, needed is int64"),
+        (4, lambda t: t.int(), "correction holds int32, needed is int64"),
         (2, lambda t: t + 2**31, r"digit_scale holds \d+ for limb 0, whose modulus is \d+"),
         (3, lambda t: t[:, 1:], rf"matrix has shape \[{L}, {LK - 1}\], needed is \[{L}, {LK}\]"),
         (3, lambda t: t - 2**62, r"matrix holds \d+ for limb 0, whose modulus is \d+"),
@@ -328,6 +371,8 @@ def test_mod_up_refuses(position, change, message):
         (3, lambda t: t + 2**31, r"correction holds \d+ for limb 0, whose modulus is \d+"),
         (4, lambda t: t[None], rf"special_inverse has shape \[1, {L}\], needed is \[{L}\]"),
         (5, lambda t: t.double(), "rns_params holds float64, needed is int64"),
+        (1, lambda t: t.int(), "special_scale holds int32, needed is int64"),
+        (4, lambda t: t.int(), "special_inverse holds int32, needed is int64"),
     ],
 )
 def test_mod_down_refuses(position, change, message):

@@ -8,11 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rns_oracle import (
     BATCHES,
+    INT32,
+    INT64,
     VIEWS,
+    WORDS,
+    Word,
     assert_unchanged_and_equal_for_threads,
     at,
     centred,
     ckks,
+    each_word,
     filled,
     from_residues,
     parameters,
@@ -22,8 +27,9 @@ from rns_oracle import (
     seen_as,
 )
 
-MIXED = tuple(primes(bits, 1)[0] for bits in (30, 45, 50, 51, 58, 61, 62))
+MIXED = INT64.mixed
 cases = {
+    "word": st.sampled_from(WORDS),
     "batch": st.sampled_from(BATCHES),
     "limbs": st.integers(1, len(MIXED)),
     "n": st.sampled_from([1, 2, 5, 16]),
@@ -33,9 +39,15 @@ cases = {
 }
 
 
-def unmontgomery(x: int, q: int) -> int:
+def unmontgomery(x: int, q: int, word: Word) -> int:
     """Return x R^-1 mod q."""
-    return x * pow(radix(q), -1, q) % q
+    return x * pow(radix(q, word), -1, q) % q
+
+
+def inverses(moduli, word: Word) -> torch.Tensor:
+    """Return q_0^-1 modulo the others, in Montgomery form."""
+    constants = [pow(moduli[0], -1, q) * radix(q, word) % q for q in moduli[1:]]
+    return torch.tensor(constants, dtype=word.dtype)
 
 
 def called_unchanged(operator, *inputs):
@@ -50,19 +62,18 @@ def called_unchanged(operator, *inputs):
 
 @settings(max_examples=60, deadline=None)
 @given(**cases, components=st.integers(1, 3), repeat=st.sampled_from(["", "batch", "constant"]))
-def test_plaintext_operators(batch, limbs, n, view, pattern, seed, components, repeat):
-    moduli = MIXED[:limbs]
-    params = parameters(moduli)
-    ciphertext = seen_as(residues((components, *batch, limbs, n), moduli, pattern, seed), view)
-    plain_batch = () if repeat == "batch" else batch
-    plaintext = residues((*plain_batch, limbs, 1 if repeat == "constant" else n), moduli, seed=seed)
+def test_plaintext_operators(word, batch, limbs, n, view, pattern, seed, components, repeat):
+    moduli = word.mixed[-limbs:]
+    params = parameters(moduli, word=word)
+    shape = (components, *batch, limbs, n)
+    ciphertext = seen_as(residues(shape, moduli, pattern, seed, word), view)
+    plain_shape = (*(() if repeat == "batch" else batch), limbs, 1 if repeat == "constant" else n)
+    plaintext = residues(plain_shape, moduli, seed=seed, word=word)
     plaintext = seen_as(plaintext, view)
     c, p = ciphertext.tolist(), plaintext.expand(ciphertext.shape[1:]).tolist()
-    total = filled(
-        ciphertext.shape, lambda i: (at(c, i) + (i[0] == 0) * at(p, i[1:])) % moduli[i[-2]]
-    )
+    total = filled(shape, lambda i: (at(c, i) + (i[0] == 0) * at(p, i[1:])) % moduli[i[-2]], word)
     product = filled(
-        ciphertext.shape, lambda i: unmontgomery(at(c, i) * at(p, i[1:]), moduli[i[-2]])
+        shape, lambda i: unmontgomery(at(c, i) * at(p, i[1:]), moduli[i[-2]], word), word
     )
     for name, expected in (("add_plaintext", total), ("multiply_plaintext", product)):
         operands = (ciphertext, plaintext, params)
@@ -100,14 +111,13 @@ def test_plaintexts_inside_the_ciphertext():
 
 @settings(max_examples=60, deadline=None)
 @given(**cases, other_view=st.sampled_from(VIEWS))
-def test_ciphertext_product_and_square(batch, limbs, n, view, pattern, seed, other_view):
-    moduli = MIXED[:limbs]
-    params = parameters(moduli)
+def test_ciphertext_product_and_square(word, batch, limbs, n, view, pattern, seed, other_view):
+    moduli = word.mixed[-limbs:]
+    params = parameters(moduli, word=word)
     shape = (2, *batch, limbs, n)
-    lhs = seen_as(residues(shape, moduli, pattern, seed), view)
-    rhs = seen_as(
-        residues(shape, moduli, "largest" if seed % 2 else "random", seed + 1), other_view
-    )
+    lhs = seen_as(residues(shape, moduli, pattern, seed, word), view)
+    other = "largest" if seed % 2 else "random"
+    rhs = seen_as(residues(shape, moduli, other, seed + 1, word), other_view)
 
     def expected(x, y):
         def coefficient(i):
@@ -115,7 +125,7 @@ def test_ciphertext_product_and_square(batch, limbs, n, view, pattern, seed, oth
             terms = (a[0] * b[0], a[0] * b[1] + a[1] * b[0], a[1] * b[1])
             return terms[i[0]] % moduli[i[-2]]
 
-        return filled((3, *shape[1:]), coefficient)
+        return filled((3, *shape[1:]), coefficient, word)
 
     a, b = lhs.tolist(), rhs.tolist()
     product = called_unchanged(ckks.ciphertext_product, lhs, rhs, params)
@@ -125,10 +135,13 @@ def test_ciphertext_product_and_square(batch, limbs, n, view, pattern, seed, oth
 
 @settings(max_examples=60, deadline=None)
 @given(**cases, count=st.integers(1, 6), key_stored_by_limb=st.booleans())
-def test_key_switch_inner_product(batch, limbs, n, view, pattern, seed, count, key_stored_by_limb):
-    moduli = MIXED[:limbs]
-    digits = seen_as(residues((count, *batch, limbs, n), moduli, pattern, seed), view)
-    key = residues((count, 2, limbs, n), moduli, "largest" if seed % 2 else "random", seed + 1)
+def test_key_switch_inner_product(
+    word, batch, limbs, n, view, pattern, seed, count, key_stored_by_limb
+):
+    moduli = word.mixed[-limbs:]
+    digits = seen_as(residues((count, *batch, limbs, n), moduli, pattern, seed, word), view)
+    other = "largest" if seed % 2 else "random"
+    key = residues((count, 2, limbs, n), moduli, other, seed + 1, word)
     if key_stored_by_limb:
         key = key.permute(2, 0, 1, 3).contiguous().permute(1, 2, 0, 3)
     else:
@@ -138,42 +151,47 @@ def test_key_switch_inner_product(batch, limbs, n, view, pattern, seed, count, k
     def coefficient(i):
         c, *b, limb, j = i
         total = sum(at(x, (d, *b, limb, j)) * k[d][c][limb][j] for d in range(count))
-        return unmontgomery(total, moduli[limb])
+        return unmontgomery(total, moduli[limb], word)
 
-    result = called_unchanged(ckks.key_switch_inner_product, digits, key, parameters(moduli))
-    assert torch.equal(result, filled((2, *batch, limbs, n), coefficient))
+    params = parameters(moduli, word=word)
+    result = called_unchanged(ckks.key_switch_inner_product, digits, key, params)
+    assert torch.equal(result, filled((2, *batch, limbs, n), coefficient, word))
 
 
-@pytest.mark.parametrize("count", [1, 3, 4, 5, 15, 16, 17, 31, 32, 33, 50])
-def test_inner_products_hold_the_largest_terms(count):
+@each_word
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 50])
+def test_inner_products_hold_the_largest_terms(count, word: Word):
     """Sums at and past every border where the reduction changes, next to the largest residues."""
-    moduli = (*MIXED, primes(50, 5)[4], primes(62, 5)[4])
+    largest, border = word.sizes[-1], word.sizes[2]
+    moduli = (*word.mixed, primes(border, 5)[4], primes(largest, 5)[4])
     n = 64
-    digits = residues((count, len(moduli), n), moduli, "largest")
-    key = residues((count, 2, len(moduli), n), moduli, "largest")
+    digits = residues((count, len(moduli), n), moduli, "largest", word=word)
+    key = residues((count, 2, len(moduli), n), moduli, "largest", word=word)
     spread = torch.Generator().manual_seed(count)
-    digits -= torch.randint(0, 2**20, digits.shape, generator=spread)
-    key[..., n // 2 :] -= torch.randint(0, 2**20, (count, 2, 1, n // 2), generator=spread)
+    most = min(2**20, min(moduli))
+    digits -= torch.randint(0, most, digits.shape, generator=spread).to(word.dtype)
+    lower = torch.randint(0, most, (count, 2, 1, n // 2), generator=spread)
+    key[..., n // 2 :] -= lower.to(word.dtype)
     x, k = digits.tolist(), key.tolist()
 
     def coefficient(i):
         c, limb, j = i
-        return unmontgomery(
-            sum(x[d][limb][j] * k[d][c][limb][j] for d in range(count)), moduli[limb]
-        )
+        total = sum(x[d][limb][j] * k[d][c][limb][j] for d in range(count))
+        return unmontgomery(total, moduli[limb], word)
 
-    result = ckks.key_switch_inner_product(digits, key, parameters(moduli))
-    assert torch.equal(result, filled((2, len(moduli), n), coefficient))
+    result = ckks.key_switch_inner_product(digits, key, parameters(moduli, word=word))
+    assert torch.equal(result, filled((2, len(moduli), n), coefficient, word))
 
 
 @settings(max_examples=60, deadline=None)
 @given(**cases)
-def test_rescale_divides_to_the_nearest(batch, limbs, n, view, pattern, seed):
-    order = MIXED[seed % 7 :] + MIXED[: seed % 7]  # any size of prime may be the one that goes
+def test_rescale_divides_to_the_nearest(word, batch, limbs, n, view, pattern, seed):
+    mixed, first = word.mixed, seed % 7
+    order = mixed[first:] + mixed[:first]  # any size of prime may be the one that goes
     moduli = order[: max(2, limbs)]
     shape = (*batch, len(moduli), n)
-    values = seen_as(residues(shape, moduli, pattern, seed), view)
-    inverse = torch.tensor([pow(moduli[0], -1, q) * radix(q) % q for q in moduli[1:]])
+    values = seen_as(residues(shape, moduli, pattern, seed, word), view)
+    inverse = inverses(moduli, word)
     nested = values.tolist()
 
     def coefficient(i):
@@ -181,22 +199,24 @@ def test_rescale_divides_to_the_nearest(batch, limbs, n, view, pattern, seed):
         x = from_residues(column, moduli)
         return (x - centred(column[0], moduli[0])) // moduli[0] % moduli[i[-2] + 1]
 
-    result = called_unchanged(ckks.rescale_nearest, values, inverse, parameters(moduli))
-    assert torch.equal(result, filled((*batch, len(moduli) - 1, n), coefficient))
+    params = parameters(moduli, word=word)
+    result = called_unchanged(ckks.rescale_nearest, values, inverse, params)
+    assert torch.equal(result, filled((*batch, len(moduli) - 1, n), coefficient, word))
 
 
-def test_rescale_at_the_middle_of_the_dropped_prime():
-    for first in range(len(MIXED)):
-        moduli = MIXED[first:] + MIXED[:first]
+@each_word
+def test_rescale_at_the_middle_of_the_dropped_prime(word: Word):
+    mixed = word.mixed
+    for first in range(len(mixed)):
+        moduli = mixed[first:] + mixed[:first]
         q0 = moduli[0]
-        inverse = torch.tensor([pow(q0, -1, q) * radix(q) % q for q in moduli[1:]])
+        inverse = inverses(moduli, word)
         low = [0, 1, q0 // 2 - 1, q0 // 2, q0 // 2 + 1, q0 // 2 + 2, q0 - 1]
         wholes = [0, 1, -1, 12345]
         values = [w * q0 + r for w in wholes for r in low]
         nearest = [w + (r > q0 // 2) for w in wholes for r in low]
-        result = ckks.rescale_nearest(
-            torch.tensor([[v % q for v in values] for q in moduli]), inverse, parameters(moduli)
-        )
+        rows = torch.tensor([[v % q for v in values] for q in moduli], dtype=word.dtype)
+        result = ckks.rescale_nearest(rows, inverse, parameters(moduli, word=word))
         assert result.tolist() == [[v % q for v in nearest] for q in moduli[1:]]
 
 
@@ -215,14 +235,15 @@ def evaluated(values: torch.Tensor, moduli, n: int) -> torch.Tensor:
         )
         points = [pow(psi, 2 * reversed_bits(i, n) + 1, q) for i in range(n)]
         out.append([sum(c * pow(z, k, q) for k, c in enumerate(row)) % q for z in points])
-    return torch.tensor(out)
+    return torch.tensor(out, dtype=values.dtype)
 
 
+@each_word
 @pytest.mark.parametrize("n", [1, 2, 4, 8, 32])
-def test_automorphisms_are_x_to_x_to_the_g(n):
-    moduli = MIXED
-    params = parameters(moduli, n)
-    values = residues((len(moduli), n), moduli)
+def test_automorphisms_are_x_to_x_to_the_g(n, word: Word):
+    moduli = word.mixed
+    params = parameters(moduli, n, word)
+    values = residues((len(moduli), n), moduli, word=word)
     values[::2, n // 2 :] = 0  # a zero has no sign
     in_ntt = evaluated(values, moduli, n)
     for g in range(1, 2 * n, 2):
@@ -237,15 +258,16 @@ def test_automorphisms_are_x_to_x_to_the_g(n):
 
 @settings(max_examples=40, deadline=None)
 @given(
+    word=st.sampled_from(WORDS),
     batch=st.sampled_from(BATCHES),
     log_n=st.integers(0, 7),
     view=st.sampled_from(VIEWS),
     seed=st.integers(0, 2**20),
 )
-def test_automorphisms_compose_and_take_any_layout(batch, log_n, view, seed):
-    n, moduli = 2**log_n, MIXED[:3]
-    params = parameters(moduli, n)
-    values = seen_as(residues((*batch, 3, n), moduli, seed=seed), view)
+def test_automorphisms_compose_and_take_any_layout(word, batch, log_n, view, seed):
+    n, moduli = 2**log_n, word.mixed[:3]
+    params = parameters(moduli, n, word)
+    values = seen_as(residues((*batch, 3, n), moduli, seed=seed, word=word), view)
     g, h = (seed % n) * 2 + 1, (seed // 7 % n) * 2 + 1
     for call in (
         lambda x, e: ckks.automorphism_coefficient(x, e, params),
@@ -277,15 +299,15 @@ def test_galois_elements_and_degrees_are_refused(name):
             RuntimeError, match=f"{name}: the last axis has length {n}.*power of two"
         ):
             call(residues((len(MIXED), n), MIXED), 1)
-    with pytest.raises(RuntimeError, match=f"{name}: input holds int32, needed is int64"):
-        call(values.int(), 3)
+    with pytest.raises(RuntimeError, match=f"{name}: input holds uint8, needed is int32 or int64"):
+        call(values.byte(), 3)
 
 
 X = residues((2, 3, 7, 4), MIXED)
 P = residues((3, 7, 4), MIXED)
 KEY = residues((2, 2, 7, 4), MIXED)
 PARAMS = parameters(MIXED)
-INVERSE = torch.tensor([pow(MIXED[0], -1, q) * radix(q) % q for q in MIXED[1:]])
+INVERSE = inverses(MIXED, INT64)
 VALID = {
     "add_plaintext": (X, P, PARAMS),
     "add_plaintext_": (X, P, PARAMS),
@@ -303,6 +325,7 @@ PLAINTEXT = [
     (1, P[:, :6], r"plaintext has shape \[3, 6, 4\] against \[2, 3, 7, 4\]"),
     (1, P[0, 0], r"plaintext has shape \[4\]"),
     (1, P.int(), "plaintext holds int32, needed is int64"),
+    (0, X.int(), "plaintext holds int64, needed is int32"),
     (0, X[0, 0], r"ciphertext has shape \[7, 4\] with 2 axes, needed are at least 3"),
     (0, X[:0], r"ciphertext has shape \[0, 3, 7, 4\]"),
 ]
@@ -320,7 +343,7 @@ WRONG = {
     "ciphertext_square": [
         (0, X[:1], "input has 1 components, needed are 2"),
         (0, X[0, 0], r"input has shape \[7, 4\] with 2 axes, needed are at least 3"),
-        (0, X.double(), "input holds float64, needed is int64"),
+        (0, X.double(), "input holds float64, needed is int32 or int64"),
     ],
     "key_switch_inner_product": [
         (1, KEY[:1], r"key has shape \[1, 2, 7, 4\], needed is \[2, 2, 7, 4\]"),
@@ -336,7 +359,7 @@ WRONG = {
         (1, torch.tensor(MIXED[1:]), rf"inverse holds {MIXED[1]} for limb 0, .* {MIXED[1]}"),
         (1, INVERSE + 2**45, r"inverse holds \d+ for limb 0, whose modulus is \d+"),
         (1, INVERSE.int(), "inverse holds int32, needed is int64"),
-        (0, X.int(), "input holds int32, needed is int64"),
+        (0, X.int(), "for int64 residues, this call is on int32"),
     ],
     "automorphism_coefficient": [(0, X[0, 0, 0], r"input has shape \[4\]")],
 }
@@ -368,17 +391,21 @@ def test_wrong_parameters_are_refused(name):
         operator(*operands, params[:6])
     with pytest.raises(RuntimeError, match=f"^{name}: rns_params holds int32"):
         operator(*operands, params.int())
+    with pytest.raises(RuntimeError, match=f"^{name}: column 0 .* for int32 .* is on int64"):
+        operator(*operands, parameters(INT32.mixed, word=INT32))
     even = params.clone()
     even[0, 2] += 1
     with pytest.raises(RuntimeError, match=f"^{name}: column 2 of rns_params"):
         operator(*operands, even)
 
 
+@each_word
 @pytest.mark.parametrize("name", [n for n in VALID if not n.endswith("_")])
-def test_thread_count_does_not_matter(name):
+def test_thread_count_does_not_matter(name, word: Word):
     n = 4096
-    moduli = primes(50, 3, n) + primes(61, 2, n)
-    x = residues((2, 2, 5, n), moduli)
+    moduli = primes(word.sizes[2], 3, n) + primes(word.sizes[-2], 2, n)
+    generator = torch.Generator().manual_seed(3)
+    x = torch.randint(0, min(moduli), (2, 2, 5, n), generator=generator).to(word.dtype)
     second = {
         "add_plaintext": x[0],
         "multiply_plaintext": x[1],
@@ -386,7 +413,7 @@ def test_thread_count_does_not_matter(name):
         "key_switch_inner_product": x.flip(3),
         "rescale_nearest": x[0, 0, 1:, 0],
     }
-    inputs = [x, *([second[name]] if name in second else []), parameters(moduli, n)]
+    inputs = [x, *([second[name]] if name in second else []), parameters(moduli, n, word)]
     operator = getattr(ckks, name)
     if name == "automorphism_coefficient":
         assert_unchanged_and_equal_for_threads(lambda a, p: operator(a, 5, p), *inputs)

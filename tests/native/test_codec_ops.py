@@ -34,16 +34,31 @@ BASES = {
     "nine": primes_below(2**62, 9),
     "ten, ascending": primes_below(2**62, 10)[::-1],
     "seventeen": primes_below(2**60, 9) + primes_below(2**30, 8),
+    "int32, tiny and largest": (3, 2**31 - 1, 5, 7),
+    "int32, thirty of 25 bits": primes_below(2**25, 30),
+    "int32, nine largest": primes_below(2**31, 9)[::-1],
 }
 """Sizes on both sides of the words and of the sums that the kernels fold."""
+NARROW = {primes for name, primes in BASES.items() if "int32" in name}
+
+
+def dtype_of(primes):
+    """The residue type under which a basis is tested."""
+    return torch.int32 if tuple(primes) in NARROW else torch.int64
 
 
 def parameters(primes, degree=2):
-    return OPS.rns_parameters(torch.tensor(primes), degree)
+    return OPS.rns_parameters(torch.tensor(primes, dtype=dtype_of(primes)), degree)
 
 
 def residues_of(integers, primes):
-    return torch.tensor([[x % q for x in integers] for q in primes], dtype=torch.int64)
+    rows = [[x % q for x in integers] for q in primes]
+    return torch.tensor(rows, dtype=dtype_of(primes))
+
+
+def rounded(values, scale, primes):
+    """Call the operator for the residue type of a basis."""
+    return OPS.round_to_residues(values, scale, parameters(primes), dtype_of(primes))
 
 
 def to_float(x):
@@ -146,12 +161,14 @@ def test_order_of_the_limbs_does_not_matter():
 def random_residues(primes, *batch, degree, seed):
     generator = torch.Generator().manual_seed(seed)
     rows = [torch.randint(0, q, (*batch, degree), generator=generator) for q in primes]
-    return torch.stack(rows, dim=-2)
+    return torch.stack(rows, dim=-2).to(dtype_of(primes))
 
 
+@pytest.mark.parametrize("name", ["eight of 45 bits", "int32, thirty of 25 bits"])
 @pytest.mark.parametrize("degree", [1, 2, 63, 64, 65, 128, 1000])
-def test_batches_blocks_and_views_of_residues(degree):
-    primes = BASES["eight of 45 bits"]
+def test_batches_blocks_and_views_of_residues(name, degree):
+    primes = BASES[name]
+    limbs = len(primes)
     params = parameters(primes)
     residues = random_residues(primes, 2, 3, degree=degree, seed=degree)
     before = residues.clone()
@@ -161,9 +178,10 @@ def test_batches_blocks_and_views_of_residues(degree):
     assert torch.equal(found.flatten(0, 1), torch.stack(alone))
     assert torch.equal(residues, before)
     turned = residues.permute(3, 2, 0, 1).contiguous().permute(2, 3, 1, 0)
-    spaced = torch.zeros(2, 3, 11, 2 * degree + 1, dtype=torch.int64)[:, :, 3:, 1::2]
+    room = torch.zeros(2, 3, 3 + limbs, 2 * degree + 1, dtype=residues.dtype)
+    spaced = room[:, :, 3:, 1::2]
     spaced.copy_(residues)
-    repeated = residues[:1].expand(4, 3, 8, degree)
+    repeated = residues[:1].expand(4, 3, limbs, degree)
     assert torch.equal(OPS.residues_to_real(turned, params), found)
     assert torch.equal(OPS.residues_to_real(spaced, params), found)
     assert torch.equal(OPS.residues_to_real(spaced, params.T.contiguous().T), found)
@@ -193,10 +211,8 @@ def crafted_values():
 def test_crafted_values(name, scale):
     primes = BASES[name]
     values = crafted_values()
-    found = OPS.round_to_residues(
-        torch.tensor(values, dtype=torch.float64), scale, parameters(primes)
-    )
-    assert found.dtype == torch.int64
+    found = rounded(torch.tensor(values, dtype=torch.float64), scale, primes)
+    assert found.dtype == dtype_of(primes)
     assert torch.equal(found, expected_residues(values, scale, primes))
 
 
@@ -206,9 +222,7 @@ def test_random_values_at_a_scale(name, scale):
     primes = BASES[name]
     generator = random.Random(name)
     values = [generator.uniform(-1, 1) * 2.0 ** generator.randint(-60, 10) for _ in range(300)]
-    found = OPS.round_to_residues(
-        torch.tensor(values, dtype=torch.float64), scale, parameters(primes)
-    )
+    found = rounded(torch.tensor(values, dtype=torch.float64), scale, primes)
     assert torch.equal(found, expected_residues(values, scale, primes))
 
 
@@ -258,25 +272,26 @@ def test_any_value_at_any_scale(value, scale):
         assert torch.equal(found, expected_residues([value], scale, primes))
 
 
+@pytest.mark.parametrize("name", ["eight of 45 bits", "int32, thirty of 25 bits"])
 @pytest.mark.parametrize("power", [0, 40, 100, 250])
-def test_a_round_trip_is_exact(power):
-    primes = BASES["eight of 45 bits"]
+def test_a_round_trip_is_exact(name, power):
+    primes = BASES[name]
     generator = torch.Generator().manual_seed(power)
     values = torch.randn(3, 100, generator=generator, dtype=torch.float64)
     params, scale = parameters(primes), 2.0**power
-    residues = OPS.round_to_residues(values, scale, params)
+    residues = rounded(values, scale, primes)
     assert torch.equal(OPS.residues_to_real(residues, params), torch.round(values * scale))
 
 
 @pytest.mark.parametrize("degree", [1, 2, 63, 1000])
 @pytest.mark.parametrize("scale", [2.0**40, 2.0**70])
-def test_batches_and_views_of_values(degree, scale):
-    primes = BASES["nine"]
-    params = parameters(primes)
+@pytest.mark.parametrize("name", ["nine", "int32, nine largest"])
+def test_batches_and_views_of_values(name, degree, scale):
+    primes = BASES[name]
     generator = torch.Generator().manual_seed(degree)
     values = torch.randn(2, 3, degree, generator=generator, dtype=torch.float64)
     before = values.clone()
-    found = OPS.round_to_residues(values, scale, params)
+    found = rounded(values, scale, primes)
     assert found.shape == (2, 3, len(primes), degree)
     assert found.is_contiguous()
     for i in range(2):
@@ -284,13 +299,14 @@ def test_batches_and_views_of_values(degree, scale):
             assert torch.equal(found[i, j], expected_residues(values[i, j].tolist(), scale, primes))
     assert torch.equal(bits(values), bits(before))
     turned = values.permute(2, 0, 1).contiguous().permute(1, 2, 0)
-    assert torch.equal(OPS.round_to_residues(turned, scale, params), found)
+    assert torch.equal(rounded(turned, scale, primes), found)
     repeated = values[:1].expand(2, 3, degree)
-    assert torch.equal(OPS.round_to_residues(repeated, scale, params)[1], found[0])
+    assert torch.equal(rounded(repeated, scale, primes)[1], found[0])
 
 
-def test_threads_change_no_bit():
-    primes = BASES["eight of 45 bits"]
+@pytest.mark.parametrize("name", ["eight of 45 bits", "int32, thirty of 25 bits"])
+def test_threads_change_no_bit(name):
+    primes = BASES[name]
     params = parameters(primes)
     values = torch.randn(5, 4096, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     residues = random_residues(primes, 5, degree=4096, seed=2)
@@ -299,8 +315,8 @@ def test_threads_change_no_bit():
     try:
         for count in (1, 2):
             torch.set_num_threads(count)
-            rounded = [OPS.round_to_residues(values, 2.0**p, params) for p in (40, 80)]
-            results.append([*rounded, OPS.residues_to_real(residues, params)])
+            whole = [rounded(values, 2.0**p, primes) for p in (40, 80)]
+            results.append([*whole, OPS.residues_to_real(residues, params)])
     finally:
         torch.set_num_threads(threads)
     assert all(torch.equal(a, b) for a, b in zip(*results, strict=True))
@@ -342,8 +358,14 @@ def test_shapes_and_types():
     wrong[0, 1] = 194
     with pytest.raises(RuntimeError, match="column 1 of rns_params is not a parameter column"):
         OPS.round_to_residues(torch.zeros(2, dtype=double), 1.0, wrong)
-    with pytest.raises(RuntimeError, match="input holds float64, needed is int64"):
+    with pytest.raises(RuntimeError, match="input holds float64, needed is int32 or int64"):
         OPS.residues_to_real(torch.zeros(2, 4, dtype=double), params)
+    with pytest.raises(RuntimeError, match="for int64 residues, this call is on int32"):
+        OPS.residues_to_real(torch.zeros(2, 4, dtype=torch.int32), params)
+    with pytest.raises(RuntimeError, match="for int64 residues, this call is on int32"):
+        OPS.round_to_residues(torch.zeros(2, dtype=double), 1.0, params, torch.int32)
+    with pytest.raises(RuntimeError, match="dtype is uint8, needed is int32 or int64"):
+        OPS.round_to_residues(torch.zeros(2, dtype=double), 1.0, params, torch.uint8)
     with pytest.raises(RuntimeError, match=r"input has shape \[4\]"):
         OPS.residues_to_real(torch.zeros(4, dtype=torch.int64), params)
     with pytest.raises(RuntimeError, match=r"rns_params has shape \[7, 2\].*\[7, 3\]"):

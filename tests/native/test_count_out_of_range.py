@@ -8,8 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rns_oracle import (
     BATCHES,
+    INT64,
     VIEWS,
+    WORDS,
+    Word,
     assert_unchanged_and_equal_for_threads,
+    each_word,
     parameters,
     primes,
     residues,
@@ -18,50 +22,56 @@ from rns_oracle import (
     seen_as,
 )
 
-MIXED = tuple(primes(bits, 1)[0] for bits in (30, 45, 50, 51, 58, 61, 62))
+MIXED = INT64.mixed
 
 
-def edges(q: int) -> list[int]:
+def edges(q: int, word: Word) -> list[int]:
     """Words around every border: of the residues, of the signed words and of the shifts."""
-    return [0, 1, q - 1, q, q + 1, 2 * q, 2**62, 2**63 - 1, -(2**63), -(2**63) + 1, -q, -1]
+    top = torch.iinfo(word.dtype).max
+    double = min(2 * q, top)
+    return [0, 1, q - 1, q, q + 1, double, top // 2 + 1, top, -top - 1, -top, -q, -1]
 
 
-def counted(values: torch.Tensor) -> list[int]:
+def counted(values: torch.Tensor, moduli) -> list[int]:
     """Count in Python integers."""
-    found = [0] * len(MIXED)
+    found = [0] * len(moduli)
     for index, value in rows(values):
-        found[index[-2]] += not 0 <= value < MIXED[index[-2]]
+        found[index[-2]] += not 0 <= value < moduli[index[-2]]
     return found
 
 
 @settings(max_examples=80, deadline=None)
 @given(
+    word=st.sampled_from(WORDS),
     batch=st.sampled_from(BATCHES),
     n=st.sampled_from([1, 2, 3, 16, 33]),
     view=st.sampled_from(VIEWS),
     pattern=st.sampled_from(["random", "zero", "largest"]),
     places=st.lists(st.tuples(st.integers(0, 2**20), st.integers(0, 11)), max_size=12),
 )
-def test_counts_what_is_no_residue(batch, n, view, pattern, places):
-    values = residues((*batch, len(MIXED), n), MIXED, pattern)
+def test_counts_what_is_no_residue(word, batch, n, view, pattern, places):
+    moduli = word.mixed
+    values = residues((*batch, len(moduli), n), moduli, pattern, word=word)
     flat = values.view(-1)
     for place, edge in places if flat.numel() else []:
-        limb = place % flat.numel() // n % len(MIXED)
-        flat[place % flat.numel()] = edges(MIXED[limb])[edge]
+        limb = place % flat.numel() // n % len(moduli)
+        flat[place % flat.numel()] = edges(moduli[limb], word)[edge]
     values = seen_as(values, view)
-    found = rns.count_out_of_range(values, parameters(MIXED))
+    found = rns.count_out_of_range(values, parameters(moduli, word=word))
     assert found.dtype == torch.int64
-    assert found.tolist() == counted(values)
+    assert found.tolist() == counted(values, moduli)
 
 
+@each_word
 @pytest.mark.parametrize("limb", range(len(MIXED)))
-def test_every_border_counts_alone(limb):
-    params = parameters(MIXED)
-    for word in edges(MIXED[limb]):
-        values = torch.zeros(len(MIXED), 5, dtype=torch.int64)
-        values[limb, 3] = word
-        expected = [0] * len(MIXED)
-        expected[limb] = int(not 0 <= word < MIXED[limb])
+def test_every_border_counts_alone(limb, word: Word):
+    moduli = word.mixed
+    params = parameters(moduli, word=word)
+    for value in edges(moduli[limb], word):
+        values = torch.zeros(len(moduli), 5, dtype=word.dtype)
+        values[limb, 3] = value
+        expected = [0] * len(moduli)
+        expected[limb] = int(not 0 <= value < moduli[limb])
         assert rns.count_out_of_range(values, params).tolist() == expected
 
 

@@ -11,12 +11,13 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from fhelium.native import fake
 from fhelium.native.fake import shapes
 from fhelium.native.wrapper import rns_ops
-from tests.native.samples import PRIMES, SAMPLES, pair, parameters, residues
+from tests.native.samples import PRIMES, SAMPLES, TYPES, pair, parameters, residues
 from tests.programs import run_python
 from tools import generate_native
 
 OPERATORS = sorted(SAMPLES)
 FUNCTIONAL = [name for name in OPERATORS if name + "_" in SAMPLES]
+each_type = pytest.mark.parametrize("dtype", TYPES)
 
 
 def operator(name: str) -> torch._ops.OpOverload:
@@ -83,17 +84,19 @@ def test_every_operator_has_wrapper_shape_and_sample():
         assert wrapper(name).__doc__ == f"``{str(operator(name)._schema).partition('::')[2]}``"
 
 
+@each_type
 @pytest.mark.parametrize("name", OPERATORS)
-def test_opcheck(name):
+def test_opcheck(name, dtype):
     utilities = ["test_schema", "test_faketensor"]
     if returns_tensor(name) or name.endswith("_"):
         utilities += ["test_autograd_registration", "test_aot_dispatch_dynamic"]
-    torch.library.opcheck(operator(name), SAMPLES[name](), test_utils=utilities)
+    torch.library.opcheck(operator(name), SAMPLES[name](dtype), test_utils=utilities)
 
 
+@each_type
 @pytest.mark.parametrize("name", OPERATORS)
-def test_fake_outputs_have_shape_type_and_layout_of_the_real_ones(name):
-    arguments = SAMPLES[name]()
+def test_fake_outputs_have_shape_type_and_layout_of_the_real_ones(name, dtype):
+    arguments = SAMPLES[name](dtype)
     with FakeTensorMode(shape_env=ShapeEnv()) as mode:
         imitated = [mode.from_tensor(a) if isinstance(a, torch.Tensor) else a for a in arguments]
         found = wrapper(name)(*imitated)
@@ -112,9 +115,10 @@ def test_fake_outputs_have_shape_type_and_layout_of_the_real_ones(name):
             assert isinstance(size, torch.SymInt) or size == real  # opaque widths are symbols
 
 
+@each_type
 @pytest.mark.parametrize("name", FUNCTIONAL)
-def test_in_place_twin_writes_what_the_functional_form_returns(name):
-    arguments = SAMPLES[name]()
+def test_in_place_twin_writes_what_the_functional_form_returns(name, dtype):
+    arguments = SAMPLES[name](dtype)
     before = [a.clone() if isinstance(a, torch.Tensor) else a for a in arguments]
     expected = wrapper(name)(*arguments)
     for argument, copy in zip(arguments, before, strict=True):

@@ -44,19 +44,22 @@ def bit_reverse(x: int, bits: int) -> int:
 
 
 class Ring:
-    """The operators and their tables for one degree and chain."""
+    """The operators and their tables for one degree, chain and residue type."""
 
-    def __init__(self, degree: int, primes: list[int]) -> None:
-        self.degree, self.primes = degree, primes
+    def __init__(self, degree: int, primes: list[int], dtype: torch.dtype = torch.int64) -> None:
+        self.degree, self.primes, self.dtype = degree, primes, dtype
         self.roots = [primitive_root(q, degree) for q in primes]
-        roots = torch.tensor(self.roots)
+        roots = self.tensor(self.roots)
         ops = torch.ops.fhelium_ntt_ops
-        self.params = torch.ops.fhelium_rns_ops.rns_parameters(torch.tensor(primes), degree)
+        self.params = torch.ops.fhelium_rns_ops.rns_parameters(self.tensor(primes), degree)
         self.twiddles = ops.radix2_twiddles(roots, degree, self.params)
         self.indices = butterflies(degree)
         self.inverse_indices = butterflies(degree, inverse=True)
         if degree >= 16:
             self.tables = ops.ntt_tables(roots, degree, self.params)
+
+    def tensor(self, values: list) -> torch.Tensor:
+        return torch.tensor(values, dtype=self.dtype)
 
     def packed(self, x: torch.Tensor) -> torch.Tensor:
         return torch.ops.fhelium_ntt_ops.ntt_packed(x, self.tables, self.params)
@@ -81,16 +84,16 @@ class Ring:
             [[generator.randrange(q) for _ in range(self.degree)] for q in self.primes]
             for _ in range(count)
         ]
-        return torch.tensor(rows).reshape(*batch, len(self.primes), self.degree)
+        return self.tensor(rows).reshape(*batch, len(self.primes), self.degree)
 
     def extremes(self) -> torch.Tensor:
         """Rows that drive lazy values to their bounds: all q-1, alternating, unit vectors, zero."""
-        top = torch.tensor(self.primes)[:, None] - 1
+        top = self.tensor(self.primes)[:, None] - 1
         even = torch.arange(self.degree) % 2
         last = torch.zeros(self.degree, dtype=torch.int64)
         last[-1] = 1
         rows = [even * 0 + 1, even, 1 - even, last, last.flip(0), last * 0]
-        return torch.stack([top * row for row in rows])
+        return torch.stack([top * row.to(self.dtype) for row in rows])
 
     def evaluate(self, coefficients: list[int], limb: int, index: int) -> int:
         """Evaluate a polynomial by Horner at psi^(2 bitrev(index) + 1)."""
@@ -102,10 +105,16 @@ class Ring:
         return value
 
 
+# Sizes of primes of each residue type; 2^30 is the border of the doubled butterflies on 32 bits.
+SIZES = {torch.int64: (20, 45, 50, 51, 62), torch.int32: (18, 25, 27, 30, 31)}
+each_type = pytest.mark.parametrize("dtype", SIZES)
+
+
+@each_type
 @pytest.mark.parametrize("log_degree", [4, 5, 6, 7, 8])
-def test_forward_is_evaluation_at_every_odd_power(log_degree: int) -> None:
+def test_forward_is_evaluation_at_every_odd_power(log_degree: int, dtype: torch.dtype) -> None:
     degree = 1 << log_degree
-    ring = Ring(degree, [prime_below(1 << b, degree) for b in (20, 45, 50, 51, 62)])
+    ring = Ring(degree, [prime_below(1 << b, degree) for b in SIZES[dtype]], dtype)
     for x in torch.cat([ring.extremes(), ring.random(1)]):
         expected = [
             [ring.evaluate(x[limb].tolist(), limb, i) for i in range(degree)]
@@ -113,13 +122,14 @@ def test_forward_is_evaluation_at_every_odd_power(log_degree: int) -> None:
         ]
         assert ring.packed(x).tolist() == expected
         assert ring.indexed(x).tolist() == expected
-        assert torch.equal(ring.packed_inverse(torch.tensor(expected)), x)
-        assert torch.equal(ring.indexed_inverse(torch.tensor(expected)), x)
+        assert torch.equal(ring.packed_inverse(ring.tensor(expected)), x)
+        assert torch.equal(ring.indexed_inverse(ring.tensor(expected)), x)
 
 
+@each_type
 @pytest.mark.parametrize("degree", [2, 4, 8])
-def test_validation_path_serves_tiny_rings(degree: int) -> None:
-    ring = Ring(degree, [17, 97])
+def test_validation_path_serves_tiny_rings(degree: int, dtype: torch.dtype) -> None:
+    ring = Ring(degree, [17, 97], dtype)
     x = ring.random()
     y = ring.indexed(x)
     assert y.tolist() == [
@@ -128,9 +138,11 @@ def test_validation_path_serves_tiny_rings(degree: int) -> None:
     assert torch.equal(ring.indexed_inverse(y), x)
 
 
+@each_type
 @pytest.mark.parametrize("degree", [1 << 9, 1 << 10])
-def test_every_prime_size_matches_the_validation_path(degree: int) -> None:
-    ring = Ring(degree, [prime_below(1 << b, degree) for b in range(18, 63)])
+def test_every_prime_size_matches_the_validation_path(degree: int, dtype: torch.dtype) -> None:
+    sizes = range(18, SIZES[dtype][-1] + 1)
+    ring = Ring(degree, [prime_below(1 << b, degree) for b in sizes], dtype)
     x = torch.cat([ring.extremes(), ring.random(2)])
     y = ring.packed(x)
     assert torch.equal(y, ring.indexed(x))
@@ -140,25 +152,32 @@ def test_every_prime_size_matches_the_validation_path(degree: int) -> None:
     assert torch.equal(ring.packed_inverse(x), ring.indexed_inverse(x))
 
 
-@pytest.mark.parametrize("log_degree", [4, 7, 10, 12, 13, 14])
-def test_primes_around_the_lazy_bounds(log_degree: int) -> None:
-    degree = 1 << log_degree
-    primes = [prime_below((1 << 64) // (2 * log_degree + 1), degree)]
-    primes.append(prime_above((1 << 64) // (2 * log_degree + 1), degree))
-    if log_degree >= 3:
-        primes += [prime_below((1 << 64) // degree, degree)]
-        primes += [prime_above((1 << 64) // degree, degree)]
-    primes = [q for q in primes if q < 1 << 62]
-    ring = Ring(degree, primes)
+@pytest.mark.parametrize(
+    ("dtype", "log_degree"),
+    [
+        *((torch.int64, log) for log in (4, 7, 10, 12, 13, 14)),
+        *((torch.int32, log) for log in (4, 5, 7, 10, 12, 13)),
+    ],
+)
+def test_primes_around_the_bounds_of_a_word(dtype: torch.dtype, log_degree: int) -> None:
+    degree, bits = 1 << log_degree, torch.iinfo(dtype).bits
+    # Without reductions forward and backward; with values below 4q.
+    borders = [(1 << bits) // (2 * log_degree + 1), (1 << bits) // degree, 1 << (bits - 2)]
+    borders = [b for b in borders if b > 4 * degree]
+    primes = {find(b, degree) for find in (prime_below, prime_above) for b in borders}
+    largest = 1 << SIZES[dtype][-1]
+    ring = Ring(degree, sorted(q for q in primes if q < largest), dtype)
+    assert len(ring.primes) >= 3
     x = torch.cat([ring.extremes(), ring.random(1)])
     assert torch.equal(ring.packed(x), ring.indexed(x))
     assert torch.equal(ring.packed_inverse(x), ring.indexed_inverse(x))
 
 
+@pytest.mark.parametrize("sizes", [(40, 48, 50, 61), (25, 27, 30, 31)])
 @pytest.mark.parametrize("log_degree", range(4, 17))
-def test_round_trip_and_sampled_outputs(log_degree: int) -> None:
-    degree = 1 << log_degree
-    ring = Ring(degree, [prime_below(1 << b, degree) for b in (40, 48, 50, 61)])
+def test_round_trip_and_sampled_outputs(log_degree: int, sizes: tuple[int, ...]) -> None:
+    degree, dtype = 1 << log_degree, torch.int32 if max(sizes) < 32 else torch.int64
+    ring = Ring(degree, [prime_below(1 << b, degree) for b in sizes], dtype)
     x = ring.random(1)[0]
     y = ring.packed(x)
     assert torch.equal(y, ring.indexed(x))
@@ -168,17 +187,18 @@ def test_round_trip_and_sampled_outputs(log_degree: int) -> None:
         assert y[limb, index].item() == ring.evaluate(x[limb].tolist(), limb, index)
 
 
+@each_type
 @pytest.mark.parametrize("log_degree", [4, 9, 12, 15])
-def test_pointwise_product_is_the_negacyclic_product(log_degree: int) -> None:
+def test_pointwise_product_is_the_negacyclic_product(log_degree: int, dtype: torch.dtype) -> None:
     degree = 1 << log_degree
-    ring = Ring(degree, [prime_below(1 << b, degree) for b in (30, 50, 62)])
+    ring = Ring(degree, [prime_below(1 << b, degree) for b in SIZES[dtype][2:]], dtype)
     a, b = ring.random(2)
     ntt_a, ntt_b = ring.packed(a).tolist(), ring.packed(b).tolist()
     product = [
         [u * v % q for u, v in zip(*rows, strict=True)]
         for q, *rows in zip(ring.primes, ntt_a, ntt_b, strict=True)
     ]
-    result = ring.packed_inverse(torch.tensor(product))
+    result = ring.packed_inverse(ring.tensor(product))
     for limb, q in enumerate(ring.primes):
         modulus = flint.nmod_poly([1] + [0] * (degree - 1) + [1], q)
         expected = flint.nmod_poly(a[limb].tolist(), q) * flint.nmod_poly(b[limb].tolist(), q)
@@ -192,6 +212,11 @@ def ring() -> Ring:
     return Ring(64, [prime_below(1 << b, 64) for b in (30, 50, 61)])
 
 
+@pytest.fixture(scope="module")
+def narrow_ring() -> Ring:
+    return Ring(64, [prime_below(1 << b, 64) for b in (25, 30, 31)], torch.int32)
+
+
 NAMES = ["ntt_packed", "intt_packed", "ntt_radix2_indexed", "intt_radix2_indexed"]
 
 
@@ -203,8 +228,12 @@ def arguments(ring: Ring, name: str) -> tuple[torch.Tensor, ...]:
     return *ring.indices, ring.twiddles[0], ring.params
 
 
+@pytest.mark.parametrize("which", ["ring", "narrow_ring"])
 @pytest.mark.parametrize("name", NAMES)
-def test_batches_strides_and_in_place(ring: Ring, name: str) -> None:
+def test_batches_strides_and_in_place(
+    request: pytest.FixtureRequest, which: str, name: str
+) -> None:
+    ring: Ring = request.getfixturevalue(which)
     ops = torch.ops.fhelium_ntt_ops
     call, call_ = getattr(ops, name), getattr(ops, name + "_")
     args = arguments(ring, name)
@@ -215,7 +244,7 @@ def test_batches_strides_and_in_place(ring: Ring, name: str) -> None:
     assert torch.equal(x, before)
     assert call(x[:0], *args).shape == (0, 3, 3, 64)
 
-    wide = torch.zeros(2, 3, 3, 128, dtype=torch.int64)
+    wide = torch.zeros(2, 3, 3, 128, dtype=ring.dtype)
     views = {
         "permuted batch": x.permute(1, 0, 2, 3).contiguous().permute(1, 0, 2, 3),
         "coefficients apart": wide[..., ::2].copy_(x),
@@ -252,9 +281,10 @@ def test_strided_tables_and_parameters(ring: Ring, name: str) -> None:
     assert torch.equal(call(x[limbs], *sliced, args[-1][:, limbs]), call(x, *args)[limbs])
 
 
+@each_type
 @pytest.mark.parametrize("name", NAMES)
-def test_thread_count_changes_nothing(name: str) -> None:
-    ring = Ring(1 << 10, [prime_below(1 << b, 1 << 10) for b in (45, 61)])
+def test_thread_count_changes_nothing(name: str, dtype: torch.dtype) -> None:
+    ring = Ring(1 << 10, [prime_below(1 << b, 1 << 10) for b in SIZES[dtype][1::3]], dtype)
     call, args, x = getattr(torch.ops.fhelium_ntt_ops, name), arguments(ring, name), ring.random(9)
     threads = torch.get_num_threads()
     results = []
@@ -296,6 +326,34 @@ def test_indices_cannot_be_changed_under_the_check(ring: Ring) -> None:
         torch.ops.fhelium_ntt_ops.ntt_radix2_indexed_(
             twiddles, *ring.indices, twiddles, ring.params
         )
+
+
+def test_indices_and_narrow_residues_in_one_storage(narrow_ring: Ring) -> None:
+    storage = torch.zeros(6 * 32 + 100, dtype=torch.int64)
+    even = storage[: 6 * 32].view(6, 32)
+    even.copy_(narrow_ring.indices[0])
+    for first, refused in ((2 * 6 * 32 - 1, True), (2 * 6 * 32, False)):
+        x = storage.view(torch.int32)[first : first + 3 * 64].view(3, 64)
+        call = (x, even, *narrow_ring.indices[1:], narrow_ring.twiddles[0], narrow_ring.params)
+        if refused:
+            with pytest.raises(RuntimeError, match=r"share .*storage"):
+                torch.ops.fhelium_ntt_ops.ntt_radix2_indexed_(*call)
+        else:
+            torch.ops.fhelium_ntt_ops.ntt_radix2_indexed_(*call)
+
+
+@pytest.mark.parametrize("name", [*NAMES, *(name + "_" for name in NAMES)])
+def test_two_residue_types_are_refused(ring: Ring, narrow_ring: Ring, name: str) -> None:
+    call = getattr(torch.ops.fhelium_ntt_ops, name)
+    x, args = narrow_ring.random(), arguments(narrow_ring, name)
+    wide = arguments(ring, name)
+    with pytest.raises(RuntimeError, match=f"^{name}: column 0 .* for int64 .* is on int32"):
+        call(x, *args[:-1], ring.params)
+    table = "tables" if "packed" in name else "twiddles"
+    with pytest.raises(RuntimeError, match=f"^{name}: {table} holds int64, needed is int32"):
+        call(x, *args[:-2], wide[-2], narrow_ring.params)
+    with pytest.raises(RuntimeError, match=f"^{name}: column 0 .* for int32 .* is on int64"):
+        call(x.long(), *args[:-2], wide[-2], narrow_ring.params)
 
 
 def test_packed_refuses_tables_of_something_else(ring: Ring) -> None:
@@ -354,7 +412,7 @@ def test_tables_refuse_wrong_roots_and_degrees(ring: Ring, make: str) -> None:
         roots + torch.tensor(ring.primes),
         -roots,
     ):
-        with pytest.raises(RuntimeError, match=rf"^{make}: root 0 is"):
+        with pytest.raises(RuntimeError, match=rf"^{make}: (root 0 is|roots holds \d+ for limb 0)"):
             call(wrong, 64, ring.params)
     for degree in (0, -64, 48, 1, 1 << 21):
         with pytest.raises(RuntimeError, match=rf"^{make}: degree is {degree}\."):
@@ -363,15 +421,22 @@ def test_tables_refuse_wrong_roots_and_degrees(ring: Ring, make: str) -> None:
         call(roots, 32, ring.params)
     with pytest.raises(RuntimeError, match=r"roots has shape \[2\], needed is \[3\]"):
         call(roots[:2], 64, ring.params)
+    with pytest.raises(RuntimeError, match="for int64 residues, this call is on int32"):
+        call(roots.int(), 64, ring.params)
     half = torch.ops.fhelium_rns_ops.rns_parameters(torch.tensor(ring.primes), 32)
     with pytest.raises(RuntimeError, match="rns_params column 0 is not for degree 64"):
         call(roots, 64, half)
 
 
-def test_twiddles_are_powers_in_bit_reversed_order(ring: Ring) -> None:
+@pytest.mark.parametrize("which", ["ring", "narrow_ring"])
+def test_twiddles_are_powers_in_bit_reversed_order(
+    request: pytest.FixtureRequest, which: str
+) -> None:
+    ring: Ring = request.getfixturevalue(which)
     forward, inverse = ring.twiddles.tolist()
     for limb, q in enumerate(ring.primes):
-        r, psi = 1 << (52 if q < 1 << 50 else 64), ring.roots[limb]
+        wide = 52 if q < 1 << 50 else 64
+        r, psi = 1 << (32 if ring.dtype == torch.int32 else wide), ring.roots[limb]
         powers = [bit_reverse(k, 6) for k in range(64)]
         assert forward[limb] == [pow(psi, e, q) * r % q for e in powers]
         assert inverse[limb] == [pow(psi, -e, q) * r % q for e in powers]

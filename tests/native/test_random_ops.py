@@ -103,11 +103,18 @@ def test_keys_are_bytes_of_any_stride() -> None:
 
 
 def uniform(
-    primes: list[int], ids: list[int], component: int, first: int, count: int, degree: int
+    primes: list[int],
+    ids: list[int],
+    component: int,
+    first: int,
+    count: int,
+    degree: int,
+    dtype: torch.dtype = torch.int64,
 ) -> torch.Tensor:
-    params = torch.ops.fhelium_rns_ops.rns_parameters(torch.tensor(primes), degree)
+    moduli = torch.tensor(primes, dtype=dtype)
+    params = torch.ops.fhelium_rns_ops.rns_parameters(moduli, degree)
     return torch.ops.fhelium_random_ops.sample_uniform(
-        key_of(KEY), torch.tensor(ids), component, first, count, degree, params
+        key_of(KEY), torch.tensor(ids), component, first, count, degree, params, dtype
     )
 
 
@@ -136,6 +143,27 @@ def test_uniform_is_reproduced_from_the_keystream(degree: int) -> None:
     assert result.tolist() == [
         [expected_uniform(q, i, component, first + c, degree) for q, i in pairs] for c in range(2)
     ]
+
+
+def test_uniform_int32_values_are_those_of_int64() -> None:
+    primes, ids = [12289, (1 << 31) - 1, (1 << 30) - 35], [7, 0, 2]
+    result = uniform(primes, ids, 3, 41, 2, 1024, torch.int32)
+    assert result.dtype == torch.int32
+    assert torch.equal(result.long(), uniform(primes, ids, 3, 41, 2, 1024))
+    assert result[0, 1].tolist() == expected_uniform(primes[1], 0, 3, 41, 1024)
+
+
+def test_uniform_refuses_a_type_that_is_not_that_of_the_parameters() -> None:
+    moduli = torch.tensor(PRIMES[:1])
+    params = torch.ops.fhelium_rns_ops.rns_parameters(moduli, 16)
+    for dtype, match in (
+        (torch.int32, "column 0 of rns_params is for int64 residues, this call is on int32"),
+        (torch.float64, "dtype is float64, needed is int32 or int64"),
+    ):
+        with pytest.raises(RuntimeError, match=f"^sample_uniform: {match}"):
+            torch.ops.fhelium_random_ops.sample_uniform(
+                key_of(KEY), torch.tensor([0]), 0, 0, 1, 16, params, dtype
+            )
 
 
 def test_uniform_rows_do_not_depend_on_their_neighbours() -> None:

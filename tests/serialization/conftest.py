@@ -31,11 +31,18 @@ class TinyRing:
         return self.engine.config
 
 
-def make_ring() -> TinyRing:
-    """Make the ring: 8 slots, depth 2, three digits of one prime each."""
+def make_ring(dtype_name: str = "int64", scale_bits: int = 30) -> TinyRing:
+    """Make the ring: 8 slots, depth 2, digits of one prime each: three, or four for int32."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InsecureWarning)
-        config = CkksConfig.create(depth=2, scale_bits=30, N=16, alpha=1, allow_insecure=True)
+        config = CkksConfig.create(
+            depth=2,
+            scale_bits=scale_bits,
+            N=16,
+            alpha=1,
+            allow_insecure=True,
+            dtype_name=dtype_name,
+        )
     engine = Engine(config)
     secret_key = engine.create_secret_key()
     public_key = engine.create_public_key(secret_key)

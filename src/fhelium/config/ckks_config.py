@@ -35,10 +35,11 @@ class CkksConfig(ModulusChain):
         p_primes: Special primes, which only keys and key switching see.
         alpha: Q primes in a key-switching digit.
         default_scale: Scale at depth 0, the factor between a message and its integers.
-        num_base_primes: How many of the Q primes are never dropped.
+        num_base_primes: How many of the Q primes are never dropped: 1, or 2 for int32 residues,
+            where one prime leaves no headroom.
         security: "128", "192", "256" (classical, MATZOV) or "pq128" (quantum, ChaLoy21).
         allow_insecure: Accept what the security table refuses, with an InsecureWarning.
-        dtype_name: Residue dtype.
+        dtype_name: Residue dtype, "int64" (primes below 2^62) or "int32" (below 2^31).
         sigma: Standard deviation of the error; fixed.
         secret: Distribution of the secret; fixed.
 
@@ -69,8 +70,9 @@ class CkksConfig(ModulusChain):
         rules.check_degree(self.N)
         rules.check_names(self.secret, self.sigma, self.dtype_name)
         check_security_level(self.security)
-        rules.check_primes(self.N, self.q_primes, self.p_primes)
+        rules.check_primes(self.N, self.q_primes, self.p_primes, self.dtype_name)
         rules.check_shape(len(self.q_primes), self.num_base_primes, self.alpha)
+        rules.check_conversion_sizes(self.alpha, len(self.p_primes))
         base = self.q_primes[self.max_depth :]
         rules.check_headroom(self.default_scale, base, 0)
         rules.check_special_modulus(self.q_primes, self.p_primes, self.alpha)
@@ -117,6 +119,7 @@ class CkksConfig(ModulusChain):
         dnum: int | None = None,
         N: int | None = None,
         base_bits: int | None = None,
+        dtype_name: str = "int64",
     ) -> Self:
         """Find the smallest secure parameters for a job.
 
@@ -135,8 +138,11 @@ class CkksConfig(ModulusChain):
             alpha: Q primes in a digit; None for the fastest that fits.
             dnum: Number of digits, another way to say alpha.
             N: Ring degree; None for the smallest that fits.
-            base_bits: Bits of the base prime; None for scale_bits + 10 (a bit more where a small
-                scale needs it). More of them leave room for values above 1 at the last depth.
+            base_bits: Bits of the base modulus; None for scale_bits + 10 (a bit more where a small
+                scale needs it), and for int32 residues for two primes of scale_bits + 2 each. More
+                of them leave room for values above 1 at the last depth.
+            dtype_name: Residue dtype: "int64", or "int32" with half the memory and scales of up to
+                29 bits.
 
         Raises:
             InsecureParametersError: No allowed ring holds the job; ask for less depth, a smaller
@@ -157,6 +163,7 @@ class CkksConfig(ModulusChain):
             dnum=dnum,
             N=N,
             base_bits=base_bits,
+            dtype_name=dtype_name,
         )
         return cls(**find_parameters(job))
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final, Literal
 from fhelium.config.chain import canonical_scales
 from fhelium.config.primes import primitive_root
 from fhelium.config.rules import as_int, refuse
+from fhelium.config.words import WORDS
 
 if TYPE_CHECKING:
     import torch
 
 _SAME_SCALE: Final = 2.0**-44
-_WORD_BYTES: Final = {"int64": 8}
 Basis = Literal["Q", "QP"]
 
 
@@ -22,8 +22,9 @@ class ModulusChain:
     """Facts of a ring that follow from its primes alone; the base class of CkksConfig.
 
     A *prime id* is an index into `primes`. Q primes come in the order in which rescaling drops
-    them, base prime last, then the special primes P. So basis Q at depth d is the ids [d, L) and
-    basis QP the ids [d, L + K), where L is the number of Q primes and K that of special primes.
+    them, the base (one prime, or two for int32 residues) last, then the special primes P. So basis
+    Q at depth d is the ids [d, L) and basis QP the ids [d, L + K), where L is the number of Q
+    primes and K that of special primes.
     """
 
     N: int
@@ -231,7 +232,7 @@ class ModulusChain:
             2097152
         """
         limbs = len(self.q_primes) - self._check_depth(depth, "ciphertext_nbytes")
-        return components * limbs * self.N * _WORD_BYTES[self.dtype_name]
+        return components * limbs * self.N * WORDS[self.dtype_name].nbytes
 
     def switching_key_nbytes(self) -> int:
         """Return the payload bytes of one relinearization, rotation or conjugation key.
@@ -243,7 +244,7 @@ class ModulusChain:
             >>> CkksConfig.parse("slots8192_scale40_depth7_int64").switching_key_nbytes()
             10485760
         """
-        return self.dnum * 2 * len(self.primes) * self.N * _WORD_BYTES[self.dtype_name]
+        return self.dnum * 2 * len(self.primes) * self.N * WORDS[self.dtype_name].nbytes
 
     @cached_property
     def _scales(self) -> tuple[float, ...]:

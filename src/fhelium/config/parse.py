@@ -127,7 +127,8 @@ def check_names_known(given: Iterable[str], known: Iterable[str]) -> None:
 
 def _preset_job(preset: Preset, changes: dict[str, Any]) -> Job:
     recipe = preset.recipe
-    job: dict[str, Any] = {"depth": recipe.depth, "scale_bits": recipe.scale_bits}
+    job: dict[str, Any] = recipe._asdict()
+    del job["slots"]
     if "slots" not in changes and "N" not in changes:
         job["N"] = 2 * recipe.slots  # a preset's ring stays its own unless another is asked for
     return Job(**{**job, **changes})

@@ -40,11 +40,19 @@ class PresetRecipe(NamedTuple):
 #   2^16  30/45        40    7 x 43.73   10     5     1696.05   1747   2.8e-02
 #   2^16  40/34        50    6 x 49.33   7      5     1706.00   1747   3.5e-05
 #   2^16  50/27        60    6 x 51.00   6      5     1716.00   1747   4.2e-08
+#   2^17  30/95        40    10 x 49.54  16     6     3384.35   3523   1.1e-01
+#   2^17  40/72        50    11 x 47.82  13     6     3456.00   3523   1.2e-04
+#   2^17  50/58        60    9 x 56.22   10     6     3466.00   3523   1.1e-07
+#   int32 residues, a base of two primes:
+#   2^14  25/12        54    2 x 29.99   2      7      414.03    430   6.9e-02
+#   2^15  25/28        54    4 x 26.54   4      8      860.21    868   2.2e-01
+#   2^16  25/24        54    12 x 27.88  13     2      988.50   1747   5.5e-01
 class Preset(StrEnum):
     """Parameter sets with 128-bit classical security, ready for CkksConfig.parse.
 
     More slots cost more time for each operation and allow more depth. A scale of 40 bits gives
-    about 27 right bits, 30 about 17 and 50 about 37.
+    about 27 right bits, 30 about 17 and 50 about 37. Residues of int32 halve the memory at a scale
+    of 25 bits, which gives 8 to 11.
 
     Example:
         >>> Preset.slots8192_scale40_depth7_int64.recipe.depth
@@ -62,6 +70,12 @@ class Preset(StrEnum):
     slots32768_scale30_depth45_int64 = "slots32768_scale30_depth45_int64"
     slots32768_scale40_depth34_int64 = "slots32768_scale40_depth34_int64"
     slots32768_scale50_depth27_int64 = "slots32768_scale50_depth27_int64"
+    slots65536_scale30_depth95_int64 = "slots65536_scale30_depth95_int64"
+    slots65536_scale40_depth72_int64 = "slots65536_scale40_depth72_int64"
+    slots65536_scale50_depth58_int64 = "slots65536_scale50_depth58_int64"
+    slots8192_scale25_depth12_int32 = "slots8192_scale25_depth12_int32"
+    slots16384_scale25_depth28_int32 = "slots16384_scale25_depth28_int32"
+    slots32768_scale25_depth24_int32 = "slots32768_scale25_depth24_int32"
 
     @property
     def recipe(self) -> PresetRecipe:

@@ -10,16 +10,17 @@ from typing import NoReturn, SupportsFloat, SupportsIndex
 
 from fhelium.config.chain import MIN_SPECIAL_MARGIN_BITS, digit_bits
 from fhelium.config.primes import is_prime
+from fhelium.config.words import WORDS
 from fhelium.errors import ParameterError
 
 MIN_DEGREE = 1 << 4
 MAX_DEGREE = 1 << 17
 MAX_LIMBS = 256
-MAX_PRIME_BITS = 62
+MAX_DIGIT_PRIMES = 16
 MIN_HEADROOM_BITS = 9.9
 SIGMA = 3.19
 SECRETS = ("ternary",)
-DTYPES = ("int64",)
+DTYPES = tuple(WORDS)
 
 
 def refuse(
@@ -166,13 +167,14 @@ def check_degree(N: int, operation: str = "CkksConfig") -> None:
         )
 
 
-def check_names(secret: str, sigma: float, dtype_name: str) -> None:
+def check_names(secret: str, sigma: float, dtype_name: str, operation: str = "CkksConfig") -> None:
     """Refuse a secret, noise or residue type that the library does not draw or compute with.
 
     Args:
         secret: Name of the secret's distribution.
         sigma: Standard deviation of the error.
         dtype_name: Residue dtype.
+        operation: Name that an error text begins with.
 
     Raises:
         ParameterError: One of them is unknown; the text lists those that exist.
@@ -185,6 +187,7 @@ def check_names(secret: str, sigma: float, dtype_name: str) -> None:
             f"secret is {secret!r} and the distributions are {', '.join(map(repr, SECRETS))}",
             "The security table holds for a uniform ternary secret",
             "Leave secret at its default",
+            operation,
             secret=secret,
         )
     if sigma != SIGMA:
@@ -192,6 +195,7 @@ def check_names(secret: str, sigma: float, dtype_name: str) -> None:
             f"sigma is {sigma!r} and the sampler draws {SIGMA}",
             "The error's standard deviation is fixed",
             "Leave sigma at its default",
+            operation,
             sigma=sigma,
         )
     if dtype_name not in DTYPES:
@@ -199,18 +203,22 @@ def check_names(secret: str, sigma: float, dtype_name: str) -> None:
             f"dtype_name is {dtype_name!r} and the residue dtypes are "
             f"{', '.join(map(repr, DTYPES))}",
             "Residues are stored in one of them",
-            "Leave dtype_name at its default",
+            "Use one of these names",
+            operation,
             dtype_name=dtype_name,
         )
 
 
-def check_primes(N: int, q_primes: Sequence[int], p_primes: Sequence[int]) -> None:
-    """Refuse moduli that are not distinct proven primes q = 1 (mod 2N) below 2^62.
+def check_primes(
+    N: int, q_primes: Sequence[int], p_primes: Sequence[int], dtype_name: str = "int64"
+) -> None:
+    """Refuse moduli that are not distinct proven primes q = 1 (mod 2N) that fit the residue type.
 
     Args:
         N: Ring degree.
         q_primes: Q primes in drop order, base prime last.
         p_primes: Special primes.
+        dtype_name: Residue dtype; int64 takes primes below 2^62, int32 below 2^31.
 
     Raises:
         ParameterError: Some modulus breaks the rule; CkksConfig.create finds good ones.
@@ -225,11 +233,12 @@ def check_primes(N: int, q_primes: Sequence[int], p_primes: Sequence[int]) -> No
             f"Each kind has at least one, and together they are at most {MAX_LIMBS}",
             "Let CkksConfig.create find the primes",
         )
+    bits = WORDS[dtype_name].prime_bits
     seen: dict[int, int] = {}
     for index, prime in enumerate(primes):
         name = f"prime {index} (q_primes followed by p_primes) is {prime}"
-        if not 2 < prime < 1 << MAX_PRIME_BITS:
-            broken = f"Primes lie between 2 and 2^{MAX_PRIME_BITS}"
+        if not 2 < prime < 1 << bits:
+            broken = f"Primes lie between 2 and 2^{bits} for {dtype_name} residues"
         elif prime % (2 * N) != 1:
             name += f", which is {prime % (2 * N)} (mod {2 * N})"
             broken = f"Every prime is 1 (mod 2N), and 2N is {2 * N}"
@@ -265,6 +274,30 @@ def check_shape(q_count: int, num_base_primes: int, alpha: int) -> None:
                 f"{name} is {value} and there are {q_count} Q primes",
                 f"{name} is from 1 to the number of Q primes",
                 f"Use {name} from 1 to {q_count}",
+                argument=name,
+            )
+
+
+def check_conversion_sizes(alpha: int, p_count: int) -> None:
+    """Refuse digits or a special modulus of more primes than one exact basis conversion takes.
+
+    Args:
+        alpha: Rows of a digit.
+        p_count: Number of special primes.
+
+    Raises:
+        ParameterError: One is larger; use a smaller alpha, or fewer special primes.
+
+    Example:
+        >>> check_conversion_sizes(2, 2)
+    """
+    for name, value in (("alpha", alpha), ("the number of special primes", p_count)):
+        if value > MAX_DIGIT_PRIMES:
+            refuse(
+                f"{name} is {value}",
+                f"A digit and P have at most {MAX_DIGIT_PRIMES} primes each, the most that one "
+                "exact basis conversion takes",
+                "Use a smaller alpha, which also needs fewer special primes",
                 argument=name,
             )
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from fhelium.config.chain import (
-    FAST_PRIME_BITS,
     HEADROOM_BITS,
     SPECIAL_MARGIN_BITS,
     canonical_scales,
@@ -18,11 +17,13 @@ from fhelium.config.chain import (
 )
 from fhelium.config.rules import (
     MAX_DEGREE,
+    MAX_DIGIT_PRIMES,
     MAX_LIMBS,
-    MAX_PRIME_BITS,
     MIN_HEADROOM_BITS,
+    SIGMA,
     as_int,
     check_degree,
+    check_names,
     refuse,
 )
 from fhelium.config.security import (
@@ -31,9 +32,12 @@ from fhelium.config.security import (
     is_within_security_row,
     max_log2_qp,
 )
+from fhelium.config.words import WORDS, Word
 from fhelium.errors import InsecureParametersError
 
 _OPERATION = "CkksConfig.create"
+# Base primes leave the scale primes' neighbourhood, which those need themselves.
+_BASE_GAP_BITS = 2
 # At scale 50 the scale starts this far below 2^50: room for every scale prime of every ring to lie
 # under 2^50, where transforms are fast, and a part in 2^16 only, so it may still be called 50.
 _SCALE_50_GAP = 1 << 34
@@ -54,8 +58,10 @@ class Job:
         alpha: Rows of a digit; None for the fastest that fits.
         dnum: Number of digits, another way to say alpha; None for the fastest that fits.
         N: Ring degree; None for the smallest that fits.
-        base_bits: Bits of the base prime; None for scale_bits + 10, or a bit more where primes near
-            a small scale are so rare that the canonical scale grows.
+        base_bits: Bits of the base modulus; None for scale_bits + 10, or a bit more where primes
+            near a small scale are so rare that the canonical scale grows; where the base has two
+            primes, for scale_bits + 2 each.
+        dtype_name: Residue dtype.
     """
 
     depth: int
@@ -67,23 +73,27 @@ class Job:
     dnum: int | None = None
     N: int | None = None
     base_bits: int | None = None
+    dtype_name: str = "int64"
 
     def __post_init__(self) -> None:
         for name in ("depth", "scale_bits", "slots", "alpha", "dnum", "N", "base_bits"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, as_int(name, value, _OPERATION))
         check_security_level(self.security, _OPERATION)
+        check_names("ternary", SIGMA, self.dtype_name, _OPERATION)
         self._check_ranges()
 
     def _check_ranges(self) -> None:
-        rows, base_bits = self.depth + 1, self.nominal_base_bits
+        rows, word = self.rows, self.word
+        gap = HEADROOM_BITS if word.base_primes == 1 else _BASE_GAP_BITS
+        base_bits = (self.scale_bits + HEADROOM_BITS, word.base_primes * word.prime_bits)
         ranges = {
-            "depth": (self.depth, 0, MAX_LIMBS - 2),
-            "scale_bits": (self.scale_bits, 1, MAX_PRIME_BITS - HEADROOM_BITS),
-            "base_bits": (base_bits, self.scale_bits + HEADROOM_BITS, MAX_PRIME_BITS),
+            "depth": (self.depth, 0, MAX_LIMBS - 1 - word.base_primes),
+            "scale_bits": (self.scale_bits, 1, word.prime_bits - gap),
+            "base_bits": (self.nominal_base_bits, *base_bits),
             "slots": (self.slots, 1, MAX_DEGREE // 2),
-            "alpha": (self.alpha, 1, rows),
-            "dnum": (self.dnum, 1, rows),
+            "alpha": (self.alpha, 1, min(rows, MAX_DIGIT_PRIMES)),
+            "dnum": (self.dnum, -(-rows // MAX_DIGIT_PRIMES), rows),
         }
         for name, (value, low, high) in ranges.items():
             if value is not None and not low <= value <= high:
@@ -107,14 +117,28 @@ class Job:
                 )
 
     @property
+    def word(self) -> Word:
+        """Return what the residue type decides."""
+        return WORDS[self.dtype_name]
+
+    @property
+    def rows(self) -> int:
+        """Return the number of Q primes."""
+        return self.depth + self.word.base_primes
+
+    @property
     def nominal_base_bits(self) -> int:
-        """Return the bits of the base prime."""
-        return self.scale_bits + HEADROOM_BITS if self.base_bits is None else self.base_bits
+        """Return the bits of the base modulus."""
+        if self.base_bits is not None:
+            return self.base_bits
+        count = self.word.base_primes
+        headroom = -(-(self.scale_bits + HEADROOM_BITS) // count)
+        return count * max(headroom, self.scale_bits + _BASE_GAP_BITS)
 
     @property
     def default_scale(self) -> float:
         """Return D_0: 2^scale_bits, or a little less at 50, so that no scale prime passes 2^50."""
-        gap = _SCALE_50_GAP if self.scale_bits == FAST_PRIME_BITS else 0
+        gap = _SCALE_50_GAP if self.scale_bits == 50 else 0
         return float((1 << self.scale_bits) - gap)
 
     @property
@@ -138,10 +162,10 @@ class Job:
             ParameterError: No digit size gives dnum digits, or not the alpha given; the text says
                 which numbers exist.
         """
-        rows = self.depth + 1
-        reachable = {-(-rows // alpha): alpha for alpha in range(rows, 0, -1)}
+        rows, most = self.rows, min(self.rows, MAX_DIGIT_PRIMES)
+        reachable = {-(-rows // alpha): alpha for alpha in range(most, 0, -1)}
         if self.dnum is None:
-            return range(1, rows + 1) if self.alpha is None else range(self.alpha, self.alpha + 1)
+            return range(1, most + 1) if self.alpha is None else range(self.alpha, self.alpha + 1)
         alpha = reachable.get(self.dnum)
         if alpha is None or self.alpha not in (None, alpha):
             given = "" if self.alpha is None else f" and alpha is {self.alpha}"
@@ -186,36 +210,39 @@ def find_parameters(job: Job) -> dict[str, Any]:
         limit = max_log2_qp(N, job.security)
         if limit is not None and job.nominal_q_bits < limit:
             chain = _q_chain(job, N)
-            for alpha in _fastest_first(chain, alphas, limit):
-                special = search_special_primes(N, chain, alpha)
+            for alpha in _fastest_first(chain, alphas, limit, job.word):
+                special = search_special_primes(N, chain, alpha, job.word)
                 if is_within_security_row(math.prod((*chain, *special)), N, job.security):
                     return _fields(job, N, chain, special, alpha)
     if not job.allow_insecure or job.N is None:
         _refuse_insecure(job)
     chain = _q_chain(job, job.N)
     alpha = alphas[0] if len(alphas) == 1 else min(_UNLIMITED_ALPHA, len(chain))
-    return _fields(job, job.N, chain, search_special_primes(job.N, chain, alpha), alpha)
+    special = search_special_primes(job.N, chain, alpha, job.word)
+    return _fields(job, job.N, chain, special, alpha)
 
 
 def _q_chain(job: Job, N: int) -> tuple[int, ...]:
-    bits = job.nominal_base_bits
-    chain = search_q_chain(N, job.depth, job.default_scale, bits)
+    bits, count = job.nominal_base_bits, job.word.base_primes
+    chain = search_q_chain(N, job.depth, job.default_scale, bits, count)
     if job.base_bits is None:
         # Where primes are rare the canonical scale may have grown: the base keeps its distance.
-        scale = canonical_scales(job.default_scale, chain[:-1])[-1]
-        missing = MIN_HEADROOM_BITS - (math.log2(chain[-1]) - math.log2(scale))
+        scale = canonical_scales(job.default_scale, chain[: job.depth])[-1]
+        base = math.log2(math.prod(chain[job.depth :]))
+        missing = MIN_HEADROOM_BITS - (base - math.log2(scale))
         if missing > 0:
-            bits = min(bits + math.ceil(missing), MAX_PRIME_BITS)
-            return search_q_chain(N, job.depth, job.default_scale, bits)
+            bits = min(bits + math.ceil(missing), count * job.word.prime_bits)
+            return search_q_chain(N, job.depth, job.default_scale, bits, count)
     return chain
 
 
-def _fastest_first(chain: Sequence[int], alphas: range, limit: int) -> list[int]:
+def _fastest_first(chain: Sequence[int], alphas: range, limit: int, word: Word) -> list[int]:
     q_bits = math.log2(math.prod(chain))
     ranked: list[tuple[int, float, int]] = []
     for alpha in alphas:
-        count, p_bits = special_prime_shape(chain, alpha)
-        if q_bits + p_bits <= limit and len(chain) + count <= MAX_LIMBS:
+        count, p_bits = special_prime_shape(chain, alpha, word)
+        fits = count <= MAX_DIGIT_PRIMES and len(chain) + count <= MAX_LIMBS
+        if q_bits + p_bits <= limit and fits:
             dnum = -(-len(chain) // alpha)
             ranked.append(((dnum + 2) * (len(chain) + count), p_bits, alpha))
     return [alpha for _, _, alpha in sorted(ranked)]
@@ -230,6 +257,8 @@ def _fields(
         "p_primes": special,
         "alpha": alpha,
         "default_scale": job.default_scale,
+        "num_base_primes": job.word.base_primes,
+        "dtype_name": job.dtype_name,
         "security": job.security,
         "allow_insecure": job.allow_insecure,
     }
@@ -240,7 +269,8 @@ def _refuse_insecure(job: Job) -> NoReturn:
     remedy = "Use less depth, a smaller scale or a smaller alpha"
     if job.N is not None:
         remedy += ", a larger N, or allow_insecure=True for tests and teaching"
-    rows = [job.scale_bits] * job.depth + [job.nominal_base_bits]
+    count = job.word.base_primes
+    rows = [job.scale_bits] * job.depth + [job.nominal_base_bits // count] * count
     digit = min(
         max(sum(rows[start : start + alpha]) for start in range(0, len(rows), alpha))
         for alpha in job.alphas()

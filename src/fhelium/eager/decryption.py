@@ -228,7 +228,7 @@ class DecryptionMethods(EncryptionMethods):
         for polynomial, key in zip(_polynomials(residues), keys, strict=True):
             stream = key_tensor(key)
             drawn = random_ops.sample_rounded_gaussian(stream, sigma, 1, self.config.N)[0]
-            drawn = rns_ops.reduce_integers(drawn.to(residues.device), rns_params)
+            drawn = rns_ops.reduce_integers(drawn.to(residues.device), rns_params, residues.dtype)
             rns_ops.add_standard_(polynomial, drawn, rns_params)
         added = noise.covering(self.config, sigma, state.scale)
         return Plaintext(residues, state.replace(noise_bound=known_sum(state.noise_bound, added)))

@@ -93,7 +93,9 @@ class KeyRecord:
 
     def _parts(self) -> dict[str, Any]:
         config = self._config
-        data = switching_key_storage(config.dnum, len(config.primes), config.N, device="meta")
+        data = switching_key_storage(
+            config.dnum, len(config.primes), config.N, dtype=config.dtype, device="meta"
+        )
         state = key_state(config, key_id=_STAND_IN, components=2)
         return {"data": data, "state": state, "public_seed": bytes(32)}
 

@@ -15,7 +15,7 @@ LENGTH_BYTES: Final = 8
 ALIGNMENT: Final = 64
 AXES_LIMIT: Final = 20
 PAYLOAD_LIMIT: Final = 1 << 60
-WORD_BYTES: Final = {"I64": 8, "I8": 1, "U8": 1}
+WORD_BYTES: Final = {"I64": 8, "I32": 4, "I8": 1, "U8": 1}
 NO_DIGEST: Final = "0" * 64
 
 _METADATA: Final = "__metadata__"
@@ -30,7 +30,7 @@ class TensorEntry:
 
     Args:
         name: Its name in the file.
-        dtype: As safetensors writes it: "I64", "I8" or "U8".
+        dtype: As safetensors writes it: "I64", "I32", "I8" or "U8".
         shape: Sizes of its axes.
 
     Example:

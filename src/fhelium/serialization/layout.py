@@ -13,8 +13,13 @@ from fhelium.serialization.passphrase import TAG_BYTES
 from fhelium.serialization.strict_json import refuse, shown
 
 CHUNK_BYTES: Final = 4 << 20
-TORCH_DTYPES: Final = {"I64": torch.int64, "I8": torch.int8, "U8": torch.uint8}
-_WORDS: Final = {"int64": "I64"}
+TORCH_DTYPES: Final = {
+    "I64": torch.int64,
+    "I32": torch.int32,
+    "I8": torch.int8,
+    "U8": torch.uint8,
+}
+_WORDS: Final = {"int64": "I64", "int32": "I32"}
 
 
 def set_name(index: int) -> str:

@@ -97,7 +97,8 @@ class CkksDeviceResources:
         return slice(int(depth), end)
 
     def _tensor(self, values: list) -> torch.Tensor:
-        return torch.tensor(values, dtype=torch.int64, device=self.device)
+        """Hold numbers modulo the primes: they have the residues' type."""
+        return torch.tensor(values, dtype=self.config.dtype, device=self.device)
 
     def _once(self, symbol: str, make: Callable[[], torch.Tensor]) -> torch.Tensor:
         if symbol not in self._tables:
@@ -149,7 +150,7 @@ class CkksDeviceResources:
         found = constants.digit_constants(self.config, int(depth))
         everything = slice(None)
         made = {
-            "digit_bounds": self._tensor(found["digit_bounds"]),
+            "digit_bounds": torch.tensor(found["digit_bounds"], device=self.device),
             "digit_scale": self._montgomery(found["digit_scale"], "Q", int(depth), everything),
             "matrix": self._montgomery(found["matrix"], "QP", int(depth), everything),
             "correction": self._montgomery(found["correction"], "QP", int(depth), everything),

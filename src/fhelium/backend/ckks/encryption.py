@@ -36,7 +36,7 @@ def encode_slots(
     """
     coefficients = ckks_ops.slots_to_coefficients(slots, resources.material("embedding"))
     rns_params = resources.material(f"rns_parameters/Q/{depth}")
-    return rns_ops.round_to_residues(coefficients, scale, rns_params)
+    return rns_ops.round_to_residues(coefficients, scale, rns_params, resources.config.dtype)
 
 
 def decode_slots(
@@ -74,20 +74,21 @@ def encrypt_zero_with_public_key(
     Returns:
         [2, *batch, limb, N] on Q, coefficient domain.
     """
-    degree, count = resources.config.N, math.prod(batch_shape)
+    degree, dtype, count = resources.config.N, resources.config.dtype, math.prod(batch_shape)
     mask_key = key_tensor(derive(root, Domain.ENCRYPTION_MASK))
     error_key = key_tensor(derive(root, Domain.ENCRYPTION_ERROR))
     on_qp = transform_on(resources, backend, "QP", depth)
     params = on_qp.rns_params
     mask = random_ops.sample_ternary(mask_key, 0, count, degree)
-    mask = on_qp.forward_(rns_ops.reduce_integers(mask, params))
+    mask = on_qp.forward_(rns_ops.reduce_integers(mask, params, dtype))
     masked = rns_ops.multiply_montgomery(
         mask.expand(2, *mask.shape), public_key[:, None, depth:], params
     )
     on_qp.inverse_(masked)
     for component in range(2):
         error = random_ops.sample_gaussian(error_key, component, count, degree)
-        rns_ops.add_standard_(masked[component], rns_ops.reduce_integers(error, params), params)
+        error = rns_ops.reduce_integers(error, params, dtype)
+        rns_ops.add_standard_(masked[component], error, params)
     tables = {name: resources.material(symbol) for name, symbol in mod_down_symbols(depth).items()}
     result = mod_down(masked, tables)
     return result.reshape(2, *batch_shape, *result.shape[-2:])
@@ -108,15 +109,17 @@ def expand_public_component(
     asked for.
     """
     on_q = transform_on(resources, backend, "Q", depth)
-    ids = torch.arange(depth, len(resources.config.q_primes), dtype=torch.int64)
+    config = resources.config
+    ids = torch.arange(depth, len(config.q_primes), dtype=torch.int64)
     uniform = random_ops.sample_uniform(
         key_tensor(derive(seed, Domain.PUBLIC_SEED)),
         ids,
         1,
         0,
         math.prod(batch_shape),
-        resources.config.N,
+        config.N,
         on_q.rns_params,
+        config.dtype,
     )
     uniform = uniform if in_ntt else on_q.inverse_(uniform)
     return uniform.reshape(*batch_shape, *uniform.shape[-2:])
@@ -153,7 +156,8 @@ def encrypt_zero_with_secret_key(
     uniform = expand_public_component(resources, backend, seed, batch_shape, depth, in_ntt=True)
     key = key_tensor(derive(root, Domain.ENCRYPTION_ERROR))
     error = random_ops.sample_gaussian(key, 0, math.prod(batch_shape), resources.config.N)
-    hidden = on_q.forward_(rns_ops.reduce_integers(error, params)).reshape(uniform.shape)
+    error = rns_ops.reduce_integers(error, params, uniform.dtype)
+    hidden = on_q.forward_(error).reshape(uniform.shape)
     product = rns_ops.multiply_montgomery(uniform, secret_key[depth : depth + limbs], params)
     rns_ops.subtract_standard_(hidden, product, params)
     both = torch.stack((hidden, uniform))

@@ -23,8 +23,9 @@ def expand_secret(
 ) -> torch.Tensor:
     """Write small integers [N] as a secret: [limb + K, N] on QP, NTT domain, Montgomery form."""
     on_qp = transform_on(resources, backend, "QP", 0)
-    residues = on_qp.forward_(rns_ops.reduce_integers(coefficients, on_qp.rns_params))
-    return rns_ops.to_montgomery(residues, on_qp.rns_params)
+    params = on_qp.rns_params
+    residues = rns_ops.reduce_integers(coefficients, params, resources.config.dtype)
+    return rns_ops.to_montgomery(on_qp.forward_(residues), params)
 
 
 def secret_coefficients(
@@ -35,17 +36,17 @@ def secret_coefficients(
     A tensor that is no secret gives numbers that expand to another one.
     """
     on_qp = transform_on(resources, backend, "QP", 0)
-    residues = on_qp.inverse_(rns_ops.from_montgomery(secret, on_qp.rns_params))[0]
+    residues = on_qp.inverse_(rns_ops.from_montgomery(secret, on_qp.rns_params))[0].long()
     prime = resources.config.primes[0]
     return torch.where(residues > prime // 2, residues - prime, residues)
 
 
 def expand_public_half(resources: CkksDeviceResources, seed: bytes, count: int) -> torch.Tensor:
     """Expand a seed into public uniform polynomials: [count, limb + K, N], standard NTT values."""
-    params = resources.material("rns_parameters/QP/0")
+    config, params = resources.config, resources.material("rns_parameters/QP/0")
     ids = torch.arange(params.shape[1], dtype=torch.int64)
     key = key_tensor(derive(seed, Domain.PUBLIC_SEED))
-    return random_ops.sample_uniform(key, ids, 1, 0, count, resources.config.N, params)
+    return random_ops.sample_uniform(key, ids, 1, 0, count, config.N, params, config.dtype)
 
 
 def encrypt_zero_with_secret(
@@ -60,7 +61,7 @@ def encrypt_zero_with_secret(
     params = on_qp.rns_params
     key = key_tensor(derive(root, Domain.KEY_ERROR))
     errors = random_ops.sample_gaussian(key, 0, uniform.shape[0], resources.config.N)
-    result = on_qp.forward_(rns_ops.reduce_integers(errors, params))
+    result = on_qp.forward_(rns_ops.reduce_integers(errors, params, resources.config.dtype))
     product = rns_ops.multiply_montgomery(uniform, secret, params)
     rns_ops.subtract_standard_(result, product, params)
     return result
@@ -105,7 +106,7 @@ def make_switching_key(
     uniform = expand_public_half(resources, seed, len(digits))
     hidden = encrypt_zero_with_secret(resources, backend, secret, uniform, root)
     factor = torch.tensor(
-        [config.special_modulus % q for q in config.primes], dtype=torch.int64
+        [config.special_modulus % q for q in config.primes], dtype=config.dtype
     ).reshape(-1, 1)
     # Standard P times Montgomery s' is standard P s'.
     message = rns_ops.multiply_montgomery(
@@ -113,7 +114,9 @@ def make_switching_key(
     )
     for index, (start, end) in enumerate(digits):
         rns_ops.add_standard_(hidden[index, start:end], message[start:end], params[:, start:end])
-    key = switching_key_storage(len(digits), len(config.primes), config.N, device=source.device)
+    key = switching_key_storage(
+        len(digits), len(config.primes), config.N, dtype=config.dtype, device=source.device
+    )
     key[:, 0].copy_(rns_ops.to_montgomery(hidden, params))
     key[:, 1].copy_(rns_ops.to_montgomery(uniform, params))
     return key

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from fhelium.native.fake import shapes
@@ -41,8 +42,9 @@ def sample_uniform(
     count: int,
     degree: int,
     rns_params: Tensor,
+    dtype: torch.dtype = torch.int64,
 ) -> Tensor:
-    return shapes.uniform_residues(prime_ids, count, degree)
+    return shapes.uniform_residues(prime_ids, count, degree, dtype)
 
 
 FAKES = {

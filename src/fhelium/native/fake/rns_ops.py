@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from fhelium.native.fake import shapes
@@ -91,8 +92,10 @@ def negate_standard_(input: Tensor, rns_params: Tensor) -> None:
     return None
 
 
-def reduce_integers(integers: Tensor, rns_params: Tensor) -> Tensor:
-    return shapes.limbs_of_integers(integers, rns_params)
+def reduce_integers(
+    integers: Tensor, rns_params: Tensor, dtype: torch.dtype = torch.int64
+) -> Tensor:
+    return shapes.limbs_of_integers(integers, rns_params, dtype)
 
 
 def residues_to_real(input: Tensor, rns_params: Tensor) -> Tensor:
@@ -103,8 +106,10 @@ def rns_parameters(moduli: Tensor, degree: int) -> Tensor:
     return shapes.parameter_rows(moduli)
 
 
-def round_to_residues(values: Tensor, scale: float, rns_params: Tensor) -> Tensor:
-    return shapes.limbs_of_integers(values, rns_params)
+def round_to_residues(
+    values: Tensor, scale: float, rns_params: Tensor, dtype: torch.dtype = torch.int64
+) -> Tensor:
+    return shapes.limbs_of_integers(values, rns_params, dtype)
 
 
 def subtract_standard(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:

@@ -19,8 +19,8 @@ def like(tensor: Tensor) -> Tensor:
 
 
 def parameter_rows(moduli: Tensor) -> Tensor:
-    """[limb] -> [row, limb]."""
-    return moduli.new_empty((PARAMETER_ROWS, moduli.shape[0]))
+    """[limb] -> int64 [row, limb]."""
+    return moduli.new_empty((PARAMETER_ROWS, moduli.shape[0]), dtype=torch.int64)
 
 
 def one_per_limb(rns_params: Tensor) -> Tensor:
@@ -28,10 +28,10 @@ def one_per_limb(rns_params: Tensor) -> Tensor:
     return rns_params.new_empty((rns_params.shape[1],))
 
 
-def limbs_of_integers(values: Tensor, rns_params: Tensor) -> Tensor:
-    """[*batch, N] -> int64 [*batch, limb, N]."""
+def limbs_of_integers(values: Tensor, rns_params: Tensor, dtype: torch.dtype) -> Tensor:
+    """[*batch, N] -> [*batch, limb, N]."""
     shape = (*values.shape[:-1], rns_params.shape[1], values.shape[-1])
-    return values.new_empty(shape, dtype=torch.int64)
+    return values.new_empty(shape, dtype=dtype)
 
 
 def raised_digits(residues: Tensor, digit_bounds: Tensor, rns_params: Tensor) -> Tensor:
@@ -92,9 +92,9 @@ def stream_blocks(key: Tensor, blocks: int) -> Tensor:
     return key.new_empty((64 * blocks,))
 
 
-def uniform_residues(prime_ids: Tensor, count: int, degree: int) -> Tensor:
-    """Int64 [count, limb, N]."""
-    return prime_ids.new_empty((count, prime_ids.shape[0], degree))
+def uniform_residues(prime_ids: Tensor, count: int, degree: int, dtype: torch.dtype) -> Tensor:
+    """[count, limb, N] residues."""
+    return prime_ids.new_empty((count, prime_ids.shape[0], degree), dtype=dtype)
 
 
 def small_integers(key: Tensor, count: int, degree: int) -> Tensor:

@@ -41,9 +41,10 @@ def sample_uniform(
     count: int,
     degree: int,
     rns_params: Tensor,
+    dtype: torch.dtype = torch.int64,
 ) -> Tensor:
-    """``sample_uniform(Tensor key, Tensor prime_ids, int component, int first_index, int count, int degree, Tensor rns_params) -> Tensor``"""
+    """``sample_uniform(Tensor key, Tensor prime_ids, int component, int first_index, int count, int degree, Tensor rns_params, ScalarType dtype=4) -> Tensor``"""
     require_native()
     return torch.ops.fhelium_random_ops.sample_uniform.default(
-        key, prime_ids, component, first_index, count, degree, rns_params
+        key, prime_ids, component, first_index, count, degree, rns_params, dtype
     )

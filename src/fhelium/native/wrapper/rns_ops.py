@@ -105,10 +105,12 @@ def parameter_row_names() -> str:
     return torch.ops.fhelium_rns_ops.parameter_row_names.default()
 
 
-def reduce_integers(integers: Tensor, rns_params: Tensor) -> Tensor:
-    """``reduce_integers(Tensor integers, Tensor rns_params) -> Tensor``"""
+def reduce_integers(
+    integers: Tensor, rns_params: Tensor, dtype: torch.dtype = torch.int64
+) -> Tensor:
+    """``reduce_integers(Tensor integers, Tensor rns_params, ScalarType dtype=4) -> Tensor``"""
     require_native()
-    return torch.ops.fhelium_rns_ops.reduce_integers.default(integers, rns_params)
+    return torch.ops.fhelium_rns_ops.reduce_integers.default(integers, rns_params, dtype)
 
 
 def residues_to_real(input: Tensor, rns_params: Tensor) -> Tensor:
@@ -123,10 +125,12 @@ def rns_parameters(moduli: Tensor, degree: int) -> Tensor:
     return torch.ops.fhelium_rns_ops.rns_parameters.default(moduli, degree)
 
 
-def round_to_residues(values: Tensor, scale: float, rns_params: Tensor) -> Tensor:
-    """``round_to_residues(Tensor values, float scale, Tensor rns_params) -> Tensor``"""
+def round_to_residues(
+    values: Tensor, scale: float, rns_params: Tensor, dtype: torch.dtype = torch.int64
+) -> Tensor:
+    """``round_to_residues(Tensor values, float scale, Tensor rns_params, ScalarType dtype=4) -> Tensor``"""
     require_native()
-    return torch.ops.fhelium_rns_ops.round_to_residues.default(values, scale, rns_params)
+    return torch.ops.fhelium_rns_ops.round_to_residues.default(values, scale, rns_params, dtype)
 
 
 def subtract_standard(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:

@@ -58,7 +58,7 @@ class ForwardOp(DeclaredOperation):
         for limb, (q, psi) in enumerate(zip(moduli_of(rns_params), roots.tolist(), strict=True)):
             matrix = _evaluation_matrix(input.shape[-1], psi, q)
             rows.append(integers(input[..., limb, :]) @ matrix % q)
-        return torch.from_numpy(np.stack(rows, axis=-2).astype(np.int64))
+        return torch.from_numpy(np.stack(rows, axis=-2).astype(np.int64)).to(input.dtype)
 
 
 @irdl_op_definition
@@ -94,7 +94,7 @@ class InverseOp(DeclaredOperation):
             # The matrix is unitary up to N: its inverse holds the inverse powers, transposed.
             matrix = _evaluation_matrix(degree, pow(psi, -1, q), q).T * pow(degree, -1, q)
             rows.append(integers(input[..., limb, :]) @ matrix % q)
-        return torch.from_numpy(np.stack(rows, axis=-2).astype(np.int64))
+        return torch.from_numpy(np.stack(rows, axis=-2).astype(np.int64)).to(input.dtype)
 
 
 NTT = Dialect("ntt", [ForwardOp, InverseOp])

@@ -59,7 +59,7 @@ class ModUpOp(DeclaredOperation):
         digits = []
         for start, end in pairwise(bounds):
             values = centred(integers(input[..., start:end, :]), moduli[start:end])
-            digits.append(residues(values, moduli))
+            digits.append(residues(values, moduli, input.dtype))
         return torch.stack(digits)
 
 
@@ -108,4 +108,4 @@ class ModDownOp(DeclaredOperation):
         for p in moduli[kept:]:
             product *= p
         whole = centred(values, moduli)
-        return residues((whole - remainder) // product, moduli[:kept])
+        return residues((whole - remainder) // product, moduli[:kept], input.dtype)

@@ -38,7 +38,7 @@ def limb_wise(
     ):
         rows = [array[..., limb, :] for array in arrays]
         result[..., limb, :] = function(q, radix, *rows) % q
-    return torch.from_numpy(result.astype(np.int64))
+    return torch.from_numpy(result.astype(np.int64)).to(operands[0].dtype)
 
 
 def centred(residues: Integers, moduli: list[int]) -> Integers:
@@ -54,7 +54,7 @@ def centred(residues: Integers, moduli: list[int]) -> Integers:
     return np.where(total > product // 2, total - product, total)
 
 
-def residues(values: Integers, moduli: list[int]) -> torch.Tensor:
+def residues(values: Integers, moduli: list[int], dtype: torch.dtype) -> torch.Tensor:
     """Return the residues [*batch, limb, N] of integers [*batch, N]."""
     rows = [values % q for q in moduli]
-    return torch.from_numpy(np.stack(rows, axis=-2).astype(np.int64))
+    return torch.from_numpy(np.stack(rows, axis=-2).astype(np.int64)).to(dtype)
