@@ -3,75 +3,46 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Any
 
 import mpmath
 import pytest
 import torch
 
-from fhelium import Ciphertext, CkksConfig, DecryptPolicy, Engine, Plaintext, PublicKey, SecretKey
-from fhelium.errors import BoundError, DecryptionError, InsecureWarning, StateError
+from fhelium import Ciphertext, CkksConfig, Plaintext
+from fhelium.errors import BoundError, DecryptionError, StateError
 from fhelium.ir import noise
 from fhelium.values import half_modulus
-
-PRIVATE = DecryptPolicy.private()
-
-
-@dataclass(frozen=True)
-class Bench:
-    """A ring with what the measurements need; messages are on their bound in every slot."""
-
-    engine: Engine
-    secret_key: SecretKey
-    public_key: PublicKey
-    rows: int
-
-    def message(self, seed: int, bound: float = 1.0) -> torch.Tensor:
-        generator = torch.Generator().manual_seed(seed)
-        shape = (self.rows, self.engine.config.num_slots)
-        angle = torch.rand(shape, dtype=torch.float64, generator=generator) * 2 * math.pi
-        return torch.polar(torch.full(shape, bound, dtype=torch.float64), angle)
-
-    def encrypt(self, message: torch.Tensor, **arguments) -> Ciphertext:
-        arguments = {"output_domain": "ntt", **arguments}
-        return self.engine.encrypt_message(message, self.public_key, **arguments)
-
-    def error(self, value: Ciphertext | Plaintext, clear: torch.Tensor | float) -> float:
-        """Return the largest error of any slot."""
-        if isinstance(value, Plaintext):
-            found = self.engine.decode(value)
-        else:
-            found = self.engine.decrypt_message(value, self.secret_key, policy=PRIVATE)
-        return float((found - clear).abs().max())
-
-    def slack(self, value: Ciphertext | Plaintext, clear: torch.Tensor | float) -> float:
-        """Return how many bits the bound is above the largest error seen."""
-        return math.log2(value.noise_bound / self.error(value, clear))
+from tests.eager.support import PRIVATE, KeyedEngine
 
 
-def bench(config: CkksConfig, rows: int) -> Bench:
-    engine = Engine(config)
-    secret_key = engine.create_secret_key()
-    keys = engine.create_evaluation_keys(secret_key, steps=(1,), conjugation=True)
-    engine.add_keys(keys)
-    return Bench(engine, secret_key, engine.create_public_key(secret_key), rows)
+@pytest.fixture(scope="module", params=["small", "default"])
+def ring(request, small, default) -> KeyedEngine:
+    return {"small": small, "default": default}[request.param]
 
 
-@pytest.fixture(scope="module")
-def tiny() -> Bench:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InsecureWarning)
-        config = CkksConfig.create(depth=3, scale_bits=30, N=1024, allow_insecure=True)
-    return bench(config, rows=64)
+def message_on_bound(ring: KeyedEngine, seed: int, bound: float = 1.0) -> torch.Tensor:
+    """Give a batch of messages, 32768 slots, each of them on the bound in every slot."""
+    slots = ring.config.num_slots
+    generator = torch.Generator().manual_seed(seed)
+    turns = torch.rand(2**15 // slots, slots, dtype=torch.float64, generator=generator)
+    return torch.polar(torch.full_like(turns, bound), turns * 2 * math.pi)
 
 
-@pytest.fixture(scope="module", params=["small", "slots8192_scale40_depth7_int64"])
-def ring(request, tiny) -> Iterator[Bench]:
-    if request.param == "small":
-        return tiny
-    return bench(CkksConfig.parse(request.param), rows=4)
+def encrypt(ring: KeyedEngine, message: torch.Tensor, **options) -> Ciphertext:
+    return ring.encrypt(message, **{"output_domain": "ntt", **options})
+
+
+def error_of(ring: KeyedEngine, value: Ciphertext | Plaintext, clear: Any) -> float:
+    """Return the largest error of any slot."""
+    is_clear = isinstance(value, Plaintext)
+    found = ring.engine.decode(value) if is_clear else ring.decrypt(value)
+    return float((found - clear).abs().max())
+
+
+def slack(ring: KeyedEngine, value: Ciphertext | Plaintext, clear: Any) -> float:
+    """Return how many bits the bound is above the largest error seen."""
+    return math.log2(value.noise_bound / error_of(ring, value, clear))
 
 
 # ---- the constants -------------------------------------------------------------------------------
@@ -123,15 +94,12 @@ def test_coefficient_distributions_are_no_wider_than_gaussians() -> None:
             assert moment <= mpmath.exp(z**2 * variance / 2) * (1 + mpmath.mpf(2) ** -40)
 
 
-def test_encoding_bound_is_the_worst_case() -> None:
+def test_encoding_bound_is_the_worst_case(small) -> None:
     """|sum r_k zeta^k| with |r_k| <= 1/2 is largest where every r_k has the sign of its cosine."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InsecureWarning)
-        config = CkksConfig.create(depth=1, scale_bits=30, N=1024, allow_insecure=True)
     powers = torch.exp(1j * torch.pi * torch.arange(1024, dtype=torch.float64) / 1024)
     phases = torch.exp(1j * torch.linspace(0, math.pi, 4097, dtype=torch.float64))
     largest = max(float((powers * phase).real.abs().sum() / 2) for phase in phases)
-    bound = noise.encoding(config, 1.0, 0.0)
+    bound = noise.encoding(small.config, 1.0, 0.0)
     assert largest == pytest.approx(bound, rel=1e-12)
 
 
@@ -150,73 +118,73 @@ def test_encode(ring) -> None:
     one_slot[0] = number
     encoded = ring.engine.encode(one_slot)
     assert not encoded.data.any()
-    check(ring.slack(encoded, one_slot))
+    check(slack(ring, encoded, one_slot))
     # Of messages that fill their slots the error is smaller: a bound that depended on the message
     # would tell about it.
-    message = ring.message(0)
-    usual = ring.slack(ring.engine.encode(message), message)
+    message = message_on_bound(ring, 0)
+    usual = slack(ring, ring.engine.encode(message), message)
     assert 0 <= usual <= math.log2(config.N) / 2 - 1
 
 
 def test_encrypt(ring) -> None:
-    message = ring.message(1)
-    check(ring.slack(ring.encrypt(message), message))
-    check(ring.slack(ring.engine.encrypt(ring.engine.encode(message), ring.public_key), message))
+    message = message_on_bound(ring, 1)
+    check(slack(ring, encrypt(ring, message), message))
+    check(slack(ring, ring.engine.encrypt(ring.engine.encode(message), ring.public_key), message))
 
 
 def test_add_chains(ring) -> None:
-    engine, messages = ring.engine, [ring.message(seed) for seed in range(8)]
-    fresh = [ring.encrypt(message) for message in messages]
+    engine, messages = ring.engine, [message_on_bound(ring, seed) for seed in range(8)]
+    fresh = [encrypt(ring, message) for message in messages]
     total = fresh[0]
     for other in fresh[1:]:
         total = engine.add(total, other)
-    check(ring.slack(total, sum(messages)))
-    check(ring.slack(engine.add_many(fresh), sum(messages)))
+    check(slack(ring, total, sum(messages)))
+    check(slack(ring, engine.add_many(fresh), sum(messages)))
     # One value added to itself: the errors are one error, and the sum of bounds is what it takes.
     doubled = fresh[0]
     for _ in range(6):
         doubled = engine.add(doubled, doubled)
-    check(ring.slack(doubled, 64 * messages[0]))
-    assert abs(ring.slack(doubled, 64 * messages[0]) - ring.slack(fresh[0], messages[0])) < 0.01
-    check(ring.slack(engine.subtract(fresh[0], fresh[1]), messages[0] - messages[1]))
+    check(slack(ring, doubled, 64 * messages[0]))
+    assert abs(slack(ring, doubled, 64 * messages[0]) - slack(ring, fresh[0], messages[0])) < 0.01
+    check(slack(ring, engine.subtract(fresh[0], fresh[1]), messages[0] - messages[1]))
 
 
 def test_products(ring) -> None:
-    engine, (a, b) = ring.engine, (ring.message(1), ring.message(2))
-    x, y = ring.encrypt(a), ring.encrypt(b)
+    engine, (a, b) = ring.engine, (message_on_bound(ring, 1), message_on_bound(ring, 2))
+    x, y = encrypt(ring, a), encrypt(ring, b)
     product = engine.multiply(x, y)
-    check(ring.slack(product, a * b))
-    check(ring.slack(engine.square(x), a * a))
-    check(ring.slack(engine.relinearize(product), a * b))
-    check(ring.slack(engine.rescale_to_next_depth(engine.relinearize(product)), a * b))
+    check(slack(ring, product, a * b))
+    check(slack(ring, engine.square(x), a * a))
+    check(slack(ring, engine.relinearize(product), a * b))
+    check(slack(ring, engine.rescale_to_next_depth(engine.relinearize(product)), a * b))
     # The third component's rounding error meets s^2.
-    check(ring.slack(engine.rescale_to_next_depth(product), a * b))
+    check(slack(ring, engine.rescale_to_next_depth(product), a * b))
 
 
 def test_plaintexts_and_scalars(ring) -> None:
-    engine, (a, b) = ring.engine, (ring.message(1), ring.message(2))
-    x = ring.encrypt(a)
+    engine, (a, b) = ring.engine, (message_on_bound(ring, 1), message_on_bound(ring, 2))
+    x = encrypt(ring, a)
     factor = engine.prepare_plaintext(b, like=x)
     term = engine.prepare_plaintext(b, like=x, for_="add")
-    check(ring.slack(engine.multiply_plaintext(x, factor), a * b))
-    check(ring.slack(engine.add_plaintext(x, term), a + b))
-    check(ring.slack(engine.sum_plaintext_products([x, x], [factor, factor]), 2 * a * b))
+    check(slack(ring, engine.multiply_plaintext(x, factor), a * b))
+    check(slack(ring, engine.add_plaintext(x, term), a + b))
+    check(slack(ring, engine.sum_plaintext_products([x, x], [factor, factor]), 2 * a * b))
     for scalar in (0.7, -3.0):
-        check(ring.slack(engine.multiply_scalar(x, scalar), a * scalar))
-        check(ring.slack(engine.add_scalar(x, scalar), a + scalar))
-    check(ring.slack(engine.multiply_scalar(x, -3, scale=1.0), a * -3))
+        check(slack(ring, engine.multiply_scalar(x, scalar), a * scalar))
+        check(slack(ring, engine.add_scalar(x, scalar), a + scalar))
+    check(slack(ring, engine.multiply_scalar(x, -3, scale=1.0), a * -3))
     # At scale 2 the factor 0.75 is rounded by the largest amount there is.
     coarse = engine.multiply_scalar(x, 0.75, scale=2.0)
-    check(ring.slack(coarse, a * 0.75))
+    check(slack(ring, coarse, a * 0.75))
 
 
 def test_rotations(ring) -> None:
-    engine, message = ring.engine, ring.message(1)
-    x = ring.encrypt(message)
+    engine, message = ring.engine, message_on_bound(ring, 1)
+    x = encrypt(ring, message)
     moved = torch.roll(message, 1, dims=-1)
-    check(ring.slack(engine.rotate_by_step(x, 1), moved))
-    check(ring.slack(engine.rotate_many_by_steps(x, [1])[0], moved))
-    check(ring.slack(engine.conjugate(x), message.conj()))
+    check(slack(ring, engine.rotate_by_step(x, 1), moved))
+    check(slack(ring, engine.rotate_many_by_steps(x, [1])[0], moved))
+    check(slack(ring, engine.conjugate(x), message.conj()))
     other = engine.create_secret_key()
     switched = engine.switch_key(x, engine.create_switching_key(ring.secret_key, other))
     found = engine.decrypt_message(switched, other, policy=PRIVATE)
@@ -224,24 +192,24 @@ def test_rotations(ring) -> None:
 
 
 def test_levels(ring) -> None:
-    engine, message = ring.engine, ring.message(1)
-    x = ring.encrypt(message)
+    engine, message = ring.engine, message_on_bound(ring, 1)
+    x = encrypt(ring, message)
     for depth in (1, engine.config.max_depth):
-        check(ring.slack(engine.align_to_depth(x, depth), message))
-        check(ring.slack(engine.mod_switch_to_depth(x, depth), message))
-    check(ring.slack(engine.reinterpret_at_scale(x, x.scale / 3), 3 * message))
+        check(slack(ring, engine.align_to_depth(x, depth), message))
+        check(slack(ring, engine.mod_switch_to_depth(x, depth), message))
+    check(slack(ring, engine.reinterpret_at_scale(x, x.scale / 3), 3 * message))
 
 
-def test_large_messages_meet_float64(tiny) -> None:
+def test_large_messages_meet_float64(small) -> None:
     """Beyond 2^20 the float64 transforms are what limits a slot, and the bound knows."""
-    engine = tiny.engine
+    engine = small.engine
     for bound in (2.0**25, 2.0**50):
-        message = tiny.message(3, bound)
+        message = message_on_bound(small, 3, bound)
         encoded = engine.encode(message, message_bound=bound)
-        check(tiny.slack(encoded, message))
-        x = tiny.encrypt(message, message_bound=bound)
-        assert 0 <= tiny.slack(x, message) <= 4
-        assert 0 <= tiny.slack(engine.add_scalar(x, bound), message + bound) <= 4
+        check(slack(small, encoded, message))
+        x = encrypt(small, message, message_bound=bound)
+        assert 0 <= slack(small, x, message) <= 4
+        assert 0 <= slack(small, engine.add_scalar(x, bound), message + bound) <= 4
 
 
 def test_demo_circuit_is_within_8_bits() -> None:
@@ -274,16 +242,16 @@ def test_demo_circuit_is_within_8_bits() -> None:
 # ---- overflow ------------------------------------------------------------------------------------
 
 
-def wrapped(bench: Bench, ciphertext: Ciphertext, bound: float) -> Ciphertext:
+def wrapped(ring: KeyedEngine, ciphertext: Ciphertext, bound: float) -> Ciphertext:
     """Give a ciphertext whose tracked message bound is a lie."""
     return Ciphertext(ciphertext.data, ciphertext.state.replace(message_bound=bound))
 
 
-def test_doubling_to_the_edge(tiny) -> None:
+def test_doubling_to_the_edge(small) -> None:
     """The last accepted sum decrypts right; the next one raises, and would have been garbage."""
-    engine = tiny.engine
+    engine = small.engine
     one = torch.ones(engine.config.num_slots, dtype=torch.float64)  # coefficient 0 is on the bound
-    value, clear = tiny.encrypt(one, depth=3), one
+    value, clear = encrypt(small, one, depth=3), one
     while 2 * (value.message_bound + value.noise_bound) * value.scale < half_modulus(
         engine.config, "Q", 3
     ):
@@ -294,31 +262,31 @@ def test_doubling_to_the_edge(tiny) -> None:
     assert "half the modulus at depth 3" in caught.value.fact
     assert 2.0**8 <= value.message_bound <= 2.0**10
     for policy in (PRIVATE, None):
-        found = engine.decrypt_message(value, tiny.secret_key, policy=policy)
+        found = engine.decrypt_message(value, small.secret_key, policy=policy)
         limit = value.noise_bound if policy else 2 * value.noise_bound
         assert float((found - clear).abs().max()) <= limit
 
-    hidden = wrapped(tiny, value, 1.0)
+    hidden = wrapped(small, value, 1.0)
     overflow = engine.add(hidden, hidden)
-    lied = wrapped(tiny, overflow, 2.0**12)
+    lied = wrapped(small, overflow, 2.0**12)
     with pytest.raises(BoundError):
         engine.negate(engine.add_scalar(lied, 0.0))
-    found = torch.view_as_real(raw_slots(tiny, overflow))[..., 0]
+    found = torch.view_as_real(raw_slots(small, overflow))[..., 0]
     assert float((found - 2 * clear).abs().max()) > 1
 
 
-def raw_slots(bench: Bench, ciphertext: Ciphertext) -> torch.Tensor:
+def raw_slots(ring: KeyedEngine, ciphertext: Ciphertext) -> torch.Tensor:
     """Decrypt without the check of the result's size."""
     unbounded = Ciphertext(ciphertext.data, ciphertext.state.replace(message_bound=None))
-    return bench.engine.decrypt_message(unbounded, bench.secret_key, policy=PRIVATE)
+    return ring.engine.decrypt_message(unbounded, ring.secret_key, policy=PRIVATE)
 
 
 @pytest.mark.parametrize("depth", [0, 3])
-def test_the_edge_is_sharp(tiny, depth: int) -> None:
+def test_the_edge_is_sharp(small, depth: int) -> None:
     """Multiples of 1 up to the largest that is accepted are right; the next one is garbage."""
-    engine, config = tiny.engine, tiny.engine.config
+    engine, config = small.engine, small.engine.config
     one = torch.ones(config.num_slots, dtype=torch.float64)
-    value = tiny.encrypt(one, depth=depth, output_domain="coefficient")
+    value = encrypt(small, one, depth=depth, output_domain="coefficient")
     room = half_modulus(config, "Q", depth) / value.scale
     low, high = 1.0, 2.0 * room
     while high - low > max(1.0, low * 2.0**-50):
@@ -330,33 +298,33 @@ def test_the_edge_is_sharp(tiny, depth: int) -> None:
         else:
             low = middle
     last = engine.multiply_scalar(value, low, scale=1.0)
-    assert tiny.error(last, low) <= last.noise_bound
+    assert error_of(small, last, low) <= last.noise_bound
     assert (1 - 2.0**-15) * room - 1 < low < room  # so close is what the noise leaves
     over = float(math.ceil(room * 1.001))
-    beyond = engine.multiply_scalar(wrapped(tiny, value, 0.1), over, scale=1.0)
-    assert float((raw_slots(tiny, beyond) - over).abs().max()) > room
+    beyond = engine.multiply_scalar(wrapped(small, value, 0.1), over, scale=1.0)
+    assert float((raw_slots(small, beyond) - over).abs().max()) > room
 
 
-def test_powers_to_the_edge(tiny) -> None:
+def test_powers_to_the_edge(small) -> None:
     """Squares without a rescale: scale and size grow until the modulus is full."""
-    engine = tiny.engine
+    engine = small.engine
     clear = torch.full((engine.config.num_slots,), 2.0, dtype=torch.float64)
-    value = tiny.encrypt(clear, message_bound=2.0)
+    value = encrypt(small, clear, message_bound=2.0)
     refused = False
     while not refused:
         try:
             value, clear = engine.relinearize(engine.square(value)), clear**2
         except BoundError:
             refused = True
-        assert tiny.error(value, clear) <= value.noise_bound
+        assert error_of(small, value, clear) <= value.noise_bound
     assert value.scale >= 2.0**60
 
 
-def test_depth_to_the_edge(tiny) -> None:
+def test_depth_to_the_edge(small) -> None:
     """Dropping primes narrows the room."""
-    engine = tiny.engine
+    engine = small.engine
     clear = torch.full((engine.config.num_slots,), 2.0**20, dtype=torch.float64)
-    value = tiny.encrypt(clear, message_bound=2.0**20)
+    value = encrypt(small, clear, message_bound=2.0**20)
     accepted = []
     for depth in (1, 2, 3):
         try:
@@ -364,58 +332,58 @@ def test_depth_to_the_edge(tiny) -> None:
         except BoundError:
             break
         accepted.append(depth)
-        assert tiny.error(moved, clear) <= moved.noise_bound
+        assert error_of(small, moved, clear) <= moved.noise_bound
     assert accepted == [1, 2]
 
 
-def test_covering_noise_is_refused_where_it_would_wrap(tiny) -> None:
-    engine, config = tiny.engine, tiny.engine.config
-    value = tiny.encrypt(torch.ones(config.num_slots, dtype=torch.float64), depth=3)
+def test_covering_noise_is_refused_where_it_would_wrap(small) -> None:
+    engine, config = small.engine, small.engine.config
+    value = encrypt(small, torch.ones(config.num_slots, dtype=torch.float64), depth=3)
     room = half_modulus(config, "Q", 3) / value.scale
     full = Ciphertext(
         value.data, value.state.replace(message_bound=room - value.noise_bound - 2.0**-24)
     )
     with pytest.raises(BoundError, match="covering noise"):
-        engine.decrypt_message(full, tiny.secret_key)
-    assert engine.decrypt_message(full, tiny.secret_key, policy=PRIVATE).shape[-1] == 512
+        engine.decrypt_message(full, small.secret_key)
+    assert engine.decrypt_message(full, small.secret_key, policy=PRIVATE).shape[-1] == 512
 
 
-def test_covering_noise_of_an_unscaled_product_is_refused_by_name(tiny) -> None:
-    engine = tiny.engine
+def test_covering_noise_of_an_unscaled_product_is_refused_by_name(small) -> None:
+    engine = small.engine
     clear = torch.full((engine.config.num_slots,), 0.5, dtype=torch.float64)
-    value = tiny.encrypt(clear)
+    value = encrypt(small, clear)
     for _ in range(3):
         value = engine.multiply_scalar(value, 1.0, scale=2.0**30)
     with pytest.raises(StateError, match=r"2\^57 is the widest.*Rescale first"):
-        engine.decrypt_message(value, tiny.secret_key)
+        engine.decrypt_message(value, small.secret_key)
     for _ in range(2):
         value = engine.rescale_to_next_depth(value)
-    found = engine.decrypt_message(value, tiny.secret_key)
+    found = engine.decrypt_message(value, small.secret_key)
     assert float((found - clear).abs().max()) < 2.0**-10
 
 
 # ---- the caller's word ---------------------------------------------------------------------------
 
 
-def test_an_assumption_tightens_and_never_loosens(tiny) -> None:
-    engine, message = tiny.engine, tiny.message(4, 0.25)
-    x = tiny.encrypt(message)
+def test_an_assumption_tightens_and_never_loosens(small) -> None:
+    engine, message = small.engine, message_on_bound(small, 4, 0.25)
+    x = encrypt(small, message)
     assumed = engine.assume_message_bound(x, 0.25)
     assert (assumed.message_bound, assumed.noise_bound) == (0.25, x.noise_bound)
     assert torch.equal(assumed.data, x.data)
     assert x.message_bound == 1.0
     assert engine.assume_message_bound(assumed, 3).message_bound == 0.25
     assert engine.square(assumed).noise_bound < engine.square(x).noise_bound / 3.9
-    check(tiny.slack(engine.square(assumed), message**2))
+    check(slack(small, engine.square(assumed), message**2))
     unknown = Ciphertext(x.data, x.state.replace(message_bound=None))
     assert engine.assume_message_bound(unknown, 2).message_bound == 2.0
 
 
-def test_an_assumption_makes_room(tiny) -> None:
+def test_an_assumption_makes_room(small) -> None:
     """x - x^2 on [0, 1] is at most 1/4, which the bounds of its terms cannot know."""
-    engine = tiny.engine
+    engine = small.engine
     clear = torch.rand(engine.config.num_slots, dtype=torch.float64)
-    value = tiny.encrypt(clear, message_bound=1.0)
+    value = encrypt(small, clear, message_bound=1.0)
     for _ in range(3):
         square = engine.rescale_to_next_depth(engine.relinearize(engine.square(value)))
         lowered = engine.align_to_depth(value, square.depth)
@@ -423,26 +391,26 @@ def test_an_assumption_makes_room(tiny) -> None:
         assert value.message_bound == 8.0
         value = engine.assume_message_bound(value, 1.0)
         clear = 4 * (clear - clear**2)
-    assert tiny.error(value, clear) <= value.noise_bound < 2.0**-5
+    assert error_of(small, value, clear) <= value.noise_bound < 2.0**-5
 
 
-def test_a_false_assumption_is_found_at_decryption(tiny) -> None:
-    x = tiny.encrypt(tiny.message(5))
-    lied = tiny.engine.assume_message_bound(x, 0.5)
+def test_a_false_assumption_is_found_at_decryption(small) -> None:
+    x = encrypt(small, message_on_bound(small, 5))
+    lied = small.engine.assume_message_bound(x, 0.5)
     with pytest.raises(DecryptionError, match="assumed message_bound"):
-        tiny.engine.decrypt_message(lied, tiny.secret_key)
+        small.engine.decrypt_message(lied, small.secret_key)
 
 
 @pytest.mark.parametrize("bound", [0, -1.0, math.inf, math.nan, True, "1", None])
-def test_an_assumption_is_a_positive_number(tiny, bound) -> None:
-    x = tiny.encrypt(tiny.message(6))
+def test_an_assumption_is_a_positive_number(small, bound) -> None:
+    x = encrypt(small, message_on_bound(small, 6))
     with pytest.raises(StateError, match="finite number above 0"):
-        tiny.engine.assume_message_bound(x, bound)
+        small.engine.assume_message_bound(x, bound)
 
 
-def test_bounds_of_clear_factors_cover_them_exactly(tiny) -> None:
+def test_bounds_of_clear_factors_cover_them_exactly(small) -> None:
     """The power of two is found without rounding: just above 2^40, log2 gives 40."""
-    x = tiny.encrypt(torch.zeros(tiny.engine.config.num_slots, dtype=torch.float64))
+    x = encrypt(small, torch.zeros(small.engine.config.num_slots, dtype=torch.float64))
     just_above = math.nextafter(2.0**40, math.inf)
     for number, bound in ((2.0**40, 2.0**40), (just_above, 2.0**41), (0.0, 0.0), (0.75, 1.0)):
-        assert tiny.engine.prepare_plaintext(number, like=x).message_bound == bound
+        assert small.engine.prepare_plaintext(number, like=x).message_bound == bound

@@ -6,7 +6,6 @@ One program of operations runs on a batch of messages at once; each message is o
 from __future__ import annotations
 
 import random
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,16 +13,15 @@ from dataclasses import dataclass, field
 import pytest
 import torch
 
-from fhelium import Ciphertext, CkksConfig, DecryptPolicy, Engine, PublicKey, SecretKey
+from fhelium import Ciphertext, CkksConfig, Engine, PublicKey, SecretKey
 from fhelium.errors import (
     BoundError,
     DepthExhaustedError,
-    InsecureWarning,
     MessageValueError,
     StateError,
 )
+from tests.eager.support import PRIVATE, insecure_config
 
-PRIVATE = DecryptPolicy.private()
 STEPS = (1, 5, -3)
 
 
@@ -296,20 +294,15 @@ def run(config: CkksConfig, *, programs: int, rows: int, seed: int) -> Counter[s
     return done
 
 
-def ring(N: int) -> CkksConfig:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InsecureWarning)
-        return CkksConfig.create(depth=3, scale_bits=30, N=N, allow_insecure=True)
-
-
 def test_bounds_hold_in_three_thousand_random_circuits() -> None:
-    done = run(ring(256), programs=48, rows=64, seed=1)
+    config = insecure_config(depth=3, scale_bits=30, N=256)
+    done = run(config, programs=48, rows=64, seed=1)
     assert set(done) == set(OPERATIONS)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_bounds_hold_in_a_hundred_thousand_random_circuits() -> None:
-    done = run(ring(256), programs=400, rows=250, seed=2)
-    done += run(ring(1024), programs=32, rows=32, seed=3)
+    small, larger = (insecure_config(depth=3, scale_bits=30, N=N) for N in (256, 1024))
+    done = run(small, programs=400, rows=250, seed=2) + run(larger, programs=32, rows=32, seed=3)
     assert min(done[name] for name in OPERATIONS) > 20

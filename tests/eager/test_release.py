@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import math
 import threading
-import warnings
 
 import pytest
 import torch
 
-from fhelium import Ciphertext, CkksConfig, DecryptPolicy, Engine
+from fhelium import Ciphertext, CkksConfig, Engine
 from fhelium.errors import (
     DecryptionError,
     FHEliumError,
-    InsecureWarning,
     KeyMismatchError,
     ParameterError,
     ReleaseError,
     StateError,
 )
 from fhelium.values import SecretKey
+from tests.eager.support import PRIVATE, insecure_config
 
 N = 1024
 SCALE = 2.0**60  # far above the error, so that a release keeps many bits
-PRIVATE = DecryptPolicy.private()
 
 
 class Side:
@@ -53,9 +51,7 @@ class Side:
 
 @pytest.fixture(scope="module")
 def config() -> CkksConfig:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", InsecureWarning)
-        return CkksConfig.create(depth=2, scale_bits=40, N=N, allow_insecure=True)
+    return insecure_config(depth=2, scale_bits=40, N=N)
 
 
 @pytest.fixture

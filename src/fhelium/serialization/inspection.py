@@ -7,6 +7,7 @@ from itertools import groupby
 
 from fhelium.config import CkksConfig
 from fhelium.serialization.container import TensorEntry
+from fhelium.serialization.layout import memory_bytes
 from fhelium.serialization.manifest import FORMAT_VERSION, KEY_SET, Manifest, schema_version
 from fhelium.values import CkksState
 from fhelium.values.text import count_text, list_text, size_text
@@ -106,7 +107,7 @@ def describe_file(
         contents=_contents(manifest),
         sealed=manifest.seal is not None,
         file_bytes=file_bytes,
-        memory_bytes=_memory_bytes(manifest, entries),
+        memory_bytes=memory_bytes(manifest, entries),
         digest_verified=verified,
     )
 
@@ -146,11 +147,3 @@ def _contents(manifest: Manifest) -> tuple[str, ...]:
         elif manifest.type_name == KEY_SET:
             texts.append("relinearization" if name == "RelinearizationKey" else "conjugation")
     return tuple(texts)
-
-
-def _memory_bytes(manifest: Manifest, entries: tuple[TensorEntry, ...]) -> int:
-    stored = sum(entry.nbytes for entry in entries)
-    config = manifest.config
-    if manifest.type_name == "SecretKey":
-        return len(config.primes) * config.N * config.dtype.itemsize
-    return 2 * stored if manifest.seeded else stored

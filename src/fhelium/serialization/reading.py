@@ -74,6 +74,7 @@ def load_value(
             permissions let others read it (`chmod 600` it and make a new key).
         PassphraseError: The passphrase is wrong, missing, or given for a file without one.
         ContextMismatchError: The file has other parameters than `config`.
+        InsufficientMemoryError: The value would not fit into the memory that is left.
 
     Example:
         >>> import fhelium, tempfile

@@ -101,6 +101,8 @@ def save_value(
     """
     name = path_text(path, _OPERATION)
     _require_stored(value)
+    if isinstance(value, EvaluationKeys):
+        value = EvaluationKeys(*value)  # other threads may add to the set meanwhile
     secret = isinstance(value, SecretKey)
     if secret and allow_secret_key is not True:
         raise SecretExposureError(
