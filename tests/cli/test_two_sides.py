@@ -68,20 +68,20 @@ def job(tmp_path_factory) -> Path:
     assert list(commands) == ["keygen", "encrypt", "run", "decrypt"]
     good(home, commands["keygen"])
     good(home, commands["encrypt"])
-    for part in ("job/server", "samples"):
+    for part in ("job/server", "job/samples"):
         shutil.copytree(home / part, away / part)
     hidden = home.rename(home.with_name("hidden"))
     try:
         assert good(away, commands["run"]).stdout.startswith("scored 228 samples in ")
     finally:
         hidden.rename(home)
-    shutil.copytree(away / "scores", home / "scores")
-    return home
+    shutil.copytree(away / "job/scores", home / "job/scores")
+    return home / "job"
 
 
 @pytest.fixture(scope="module")
 def answer(job) -> subprocess.CompletedProcess[str]:
-    return good(job, readme_commands()["decrypt"])
+    return good(job.parent, readme_commands()["decrypt"])
 
 
 def test_the_predictions_are_the_clear_models(answer):
@@ -117,29 +117,29 @@ def secret_windows(path: Path) -> list[bytes]:
 
 
 def test_no_file_of_the_server_holds_the_secret_key(job):
-    windows = secret_windows(job / "job/client/secret_key.fhelium")
-    for folder in (job / "job/server", job / "samples", job / "scores"):
+    windows = secret_windows(job / "client/secret_key.fhelium")
+    for folder in (job / "server", job / "samples", job / "scores"):
         for path in files_under(folder):
             content = path.read_bytes()
             assert not any(window in content for window in windows), path
             if path.suffix == ".fhelium":
                 kind = fhelium.inspect_value(path, verify=True).type_name
                 assert kind in {"CkksConfig", "EvaluationKeys", "Ciphertext"}
-    assert {path.name for path in files_under(job / "job/server")} == {
+    assert {path.name for path in files_under(job / "server")} == {
         "evaluation_keys.fhelium",
         "parameters.fhelium",
         "model.json",
     }
     # The search can find it: it does in the client's folder.
-    content = (job / "job/client/secret_key.fhelium").read_bytes()
+    content = (job / "client/secret_key.fhelium").read_bytes()
     assert sum(window in content for window in windows) >= 2
 
 
 def test_the_client_folder_is_its_owners(job):
-    client = job / "job/client"
+    client = job / "client"
     assert client.stat().st_mode & 0o077 == 0
     assert (client / "secret_key.fhelium").stat().st_mode & 0o777 == 0o600
-    again = CliRunner().invoke(keygen, [str(job / "job")])
+    again = CliRunner().invoke(keygen, [str(job)])
     assert isinstance(again.exception, FHEliumError)
     assert "holds files already" in str(again.exception)
 
@@ -147,13 +147,13 @@ def test_the_client_folder_is_its_owners(job):
 @pytest.fixture
 def server_side(job, tmp_path) -> list[str]:
     """Copy what the server has, and return the arguments of its command."""
-    shutil.copytree(job / "job/server", tmp_path / "server")
+    shutil.copytree(job / "server", tmp_path / "server")
     shutil.copytree(job / "samples", tmp_path / "samples")
     return [str(tmp_path / part) for part in ("server", "samples", "scores")]
 
 
 def test_run_refuses_to_start_beside_a_secret_key(job, server_side, tmp_path):
-    shutil.copy(job / "job/client/secret_key.fhelium", tmp_path / "server/notes.txt")
+    shutil.copy(job / "client/secret_key.fhelium", tmp_path / "server/notes.txt")
     result = run_module("run", *server_side)
     assert result.returncode == 1
     assert result.stdout == ""
@@ -167,7 +167,7 @@ def test_run_refuses_to_start_beside_a_secret_key(job, server_side, tmp_path):
 def test_run_looks_into_both_folders(job, server_side, tmp_path, place):
     planted = tmp_path / place
     planted.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(job / "job/client/secret_key.fhelium", planted)
+    shutil.copy(job / "client/secret_key.fhelium", planted)
     result = CliRunner().invoke(run, server_side)
     assert isinstance(result.exception, SecretExposureError)
     assert not (tmp_path / "scores").exists()
@@ -183,7 +183,7 @@ def test_secret_keys_are_found_sealed_linked_and_in_archives(job, small, tmp_pat
         refuse_secret_keys(folder, "run")
         return folder
 
-    key = job / "job/client/secret_key.fhelium"
+    key = job / "client/secret_key.fhelium"
     sealed = guarded("sealed")
     fhelium.save_value(
         small.secret_key, sealed / "a", allow_secret_key=True, passphrase="long enough"
@@ -192,7 +192,7 @@ def test_secret_keys_are_found_sealed_linked_and_in_archives(job, small, tmp_pat
     (linked / "client").symlink_to(key.parent)
     archive = guarded("archive")
     with tarfile.open(archive / "backup.tar", "w") as tar:
-        tar.add(job / "job/server", "server")  # more than one chunk before the key
+        tar.add(job / "server", "server")  # more than one chunk before the key
         tar.add(key, "key")
     for folder in (sealed, linked, archive):
         with pytest.raises(SecretExposureError, match="holds a secret key"):
@@ -222,7 +222,7 @@ def test_what_cannot_be_read_is_not_passed_over(tmp_path, monkeypatch):
 
 
 def test_a_file_in_a_wrong_place_is_refused_by_its_kind(job, server_side, tmp_path):
-    shutil.copy(job / "job/client/public_key.fhelium", tmp_path / "server/parameters.fhelium")
+    shutil.copy(job / "client/public_key.fhelium", tmp_path / "server/parameters.fhelium")
     result = CliRunner().invoke(run, server_side)
     assert "holds a PublicKey, needed is a CkksConfig" in str(result.exception)
 
@@ -259,7 +259,7 @@ def test_a_passphrase_seals_the_key_and_is_asked_for(job, tmp_path):
 
 
 def test_large_tables_fill_several_files(job, tmp_path):
-    client = job / "job/client"
+    client = job / "client"
     table = tables.read_samples(client / "test_set.csv", COLUMNS, "test")
     path = tmp_path / "many.csv"
     tables.write_table(path, ["x"] * COLUMNS, np.concatenate([table, table, table]).tolist())
@@ -272,7 +272,7 @@ def test_large_tables_fill_several_files(job, tmp_path):
         "rows-00257-00512.fhelium",
         "rows-00513-00684.fhelium",
     ]
-    assert invoke(run, [str(job / "job/server"), samples, scores]).exit_code == 0
+    assert invoke(run, [str(job / "server"), samples, scores]).exit_code == 0
     shown = invoke(decrypt, [str(client), scores]).stdout.splitlines()
     assert len(shown) == 1 + 684
     found = np.array([float(line.split(",")[1]) for line in shown[1:]]).reshape(3, 228)

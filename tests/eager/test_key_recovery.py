@@ -18,6 +18,8 @@ from fhelium import Ciphertext, Engine, PublicKey, SecretKey
 from fhelium.errors import DecryptionWarning
 from tests.eager.support import PRIVATE, insecure_config
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 N = 4096
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
@@ -18,20 +18,17 @@ from fhelium.errors import (
     BoundError,
     DepthExhaustedError,
     MessageValueError,
+    ParameterError,
     StateError,
 )
 from tests.eager.support import PRIVATE, insecure_config
 
+pytestmark = pytest.mark.usefixtures("one_thread")
+
 STEPS = (1, 5, -3)
 
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    """Rings this small gain nothing from a second thread and lose much to waiting for it."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+# A scale below 1 is a ParameterError of prepare_plaintext and a MessageValueError of a scalar.
+REFUSALS = (BoundError, DepthExhaustedError, MessageValueError, ParameterError, StateError)
 
 
 def messages(generator: torch.Generator, rows: int, slots: int, bound: float) -> torch.Tensor:
@@ -94,7 +91,7 @@ class Program:
         name = self.choices.choice(list(OPERATIONS))
         try:
             made = OPERATIONS[name](self, self.choices.choice(self.pool))
-        except (BoundError, DepthExhaustedError, MessageValueError, StateError) as error:
+        except REFUSALS as error:
             self.refused[type(error).__name__] += 1
             return
         self.done[name] += 1

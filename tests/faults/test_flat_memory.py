@@ -16,7 +16,7 @@ from fhelium.errors import FHEliumError
 from fhelium.native.wrapper import ckks_ops, ntt_ops, random_ops, rns_ops
 from fhelium.values import TensorResident
 from tests.faults.calls import Call, engine_calls, message, parts
-from tests.samples import SAMPLES
+from tests.operation_samples import SAMPLES
 
 ROUNDS = 500
 NAMES = [f"{s.operation.name}-{domain}-{i}" for i, s in enumerate(SAMPLES) for domain in s.domains]

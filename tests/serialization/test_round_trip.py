@@ -209,15 +209,15 @@ def test_secret_keys_are_saved_only_when_asked_by_name(ring, tmp_path):
 
 def test_a_passphrase_opens_what_it_sealed(ring, tmp_path):
     # One text in two spellings, as two systems type it.
-    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    composed, decomposed = "moon \u00e9", "moon e\u0301"
     path = tmp_path / "key"
     fhelium.save_value(ring.secret_key, path, allow_secret_key=True, passphrase=composed)
     for passphrase in (composed, decomposed, composed.encode()):
         assert same(fhelium.load_value(path, passphrase=passphrase), ring.secret_key)
     with pytest.raises(PassphraseError, match="does not open this file") as caught:
-        fhelium.load_value(path, passphrase="cafe")
+        fhelium.load_value(path, passphrase="moon e")
     assert caught.value.__cause__ is None
-    assert "cafe" not in str(caught.value)
+    assert "moon" not in str(caught.value)
 
 
 def test_each_seal_is_fresh(ring, sources, tmp_path):

@@ -22,6 +22,10 @@ class LevelMethods(EngineCore):
     ) -> Ciphertext:
         """Divide by the next prime of the chain with rounding to nearest: c -> round(c / q_d).
 
+        The IR also knows ``rounding = "truncate"``, for comparison with implementations that round
+        down: its error has a mean, half a unit in every coefficient, which adds up in the slots
+        near X = 1 (slot 0: 2^-21 at N = 2^14 and scale 2^40).
+
         Shapes:
             [component, *batch, limb, N] -> [component, *batch, limb - 1, N].
 
