@@ -37,10 +37,14 @@ demo: $(PACKAGE) $(DEMO_EXTRAS)
 test: lint-fast
 	$(PYTEST) -q -n 2 -m "not slow"
 
+# Elsewhere tests run on the machine's best instruction set; here come the smaller ones.
 # pytest exits 5 where no test is marked slow.
 test-all: types
 	$(PYTEST) -q -n 2 -m slow || [ $$? -eq 5 ]
-	FHELIUM_CPU_ISA=scalar $(PYTEST) -q -n 2 -m "not slow" tests/native
+	@best=$$($(PYTHON) -c 'from fhelium.native.wrapper import rns_ops; print(rns_ops.cpu_isa())'); \
+	for isa in scalar avx2 avx512; do test $$isa != "$$best" || break; \
+	  echo "native tests on $$isa"; \
+	  FHELIUM_CPU_ISA=$$isa $(PYTEST) -q -n 2 -m "not slow" tests/native || exit 1; done
 
 lint: lint-fast types
 

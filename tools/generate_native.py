@@ -69,6 +69,7 @@ SHAPE_RULES = {
         "ciphertext_product": "product_components(lhs)",
         "ciphertext_square": "product_components(input)",
         "rescale_nearest": "with_limbs_of(input, inverse)",
+        "rescale_truncating": "with_limbs_of(input, inverse)",
         "embedding_tables": "opaque_reals()",
         "slots_to_coefficients": "coefficients_of_slots(slots)",
         "coefficients_to_slots": "slots_of_coefficients(coefficients)",

@@ -15,7 +15,11 @@ const CkksKernels<u32>& ckks_kernels() {
 
 template <>
 const CkksKernels<u64>& ckks_kernels() {
-  active_isa();
+  const Isa isa = active_isa();
+#if FHELIUM_X86_KERNELS
+  if (isa == Isa::kAvx512) return kCkksKernels64Avx512;
+#endif
+  (void)isa;
   return kCkksKernels64Portable;
 }
 

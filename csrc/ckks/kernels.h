@@ -33,7 +33,7 @@ struct CkksKernels {
   /// source[i] = the position, in bit-reversed evaluation order, of the value that
   /// X -> X^galois_element brings to position i. n is a power of two.
   void (*automorphism_source)(uint32_t* source, i64 n, u64 galois_element);
-  /// out[i] = in[source[i] * step].
+  /// out[i] = in[source[i] * step] for a source that automorphism_source made.
   void (*permute)(Word* out, const Word* in, i64 step, const uint32_t* source, i64 n);
 };
 
@@ -43,5 +43,6 @@ const CkksKernels<Word>& ckks_kernels();
 
 extern const CkksKernels<u32> kCkksKernels32Portable;
 extern const CkksKernels<u64> kCkksKernels64Portable;
+extern const CkksKernels<u64> kCkksKernels64Avx512;
 
 }  // namespace fhelium

@@ -9,6 +9,7 @@ FHELIUM_LIBRARY(fhelium_ckks_ops, m) {
   m.def("ciphertext_square(Tensor input, Tensor rns_params) -> Tensor");
   m.def("key_switch_inner_product(Tensor digits, Tensor key, Tensor rns_params) -> Tensor");
   m.def("rescale_nearest(Tensor input, Tensor inverse, Tensor rns_params) -> Tensor");
+  m.def("rescale_truncating(Tensor input, Tensor inverse, Tensor rns_params) -> Tensor");
   m.def("automorphism_coefficient(Tensor input, int galois_element, Tensor rns_params) -> Tensor");
   m.def("automorphism_ntt(Tensor input, int galois_element) -> Tensor");
   m.def("embedding_tables(int degree) -> Tensor");

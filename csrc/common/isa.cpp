@@ -17,17 +17,57 @@ const char* isa_name(Isa isa) {
 
 namespace {
 
-// Only the portable kernels are compiled into this build.
+constexpr Isa kAll[] = {Isa::kScalar, Isa::kAvx2, Isa::kAvx512};
+
+// The build compiles the x86 kernels, each with its own flags, where it compiles for x86-64.
+#if FHELIUM_X86_KERNELS
+constexpr Isa kBestCompiled = Isa::kAvx512;
+
+/// What the kernel files' flags name (CMakeLists.txt) and the operating system saves.
+bool machine_has(Isa isa) {
+  __builtin_cpu_init();
+  switch (isa) {
+    case Isa::kAvx512:
+      return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+             __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("fma");
+    case Isa::kAvx2: return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    case Isa::kScalar: break;
+  }
+  return true;
+}
+#else
 constexpr Isa kBestCompiled = Isa::kScalar;
+bool machine_has(Isa isa) { return isa == Isa::kScalar; }
+#endif
+
+bool usable(Isa isa) { return isa <= kBestCompiled && machine_has(isa); }
+
+Isa best() {
+  Isa found = Isa::kScalar;
+  for (Isa isa : kAll)
+    if (usable(isa)) found = isa;
+  return found;
+}
+
+[[noreturn]] void refuse_choice(const std::string& wanted) {
+  std::string compiled, names;
+  for (Isa isa : kAll) {
+    if (isa <= kBestCompiled) compiled += std::string(compiled.empty() ? "" : ", ") + isa_name(isa);
+    if (usable(isa)) names += std::string(names.empty() ? "" : ", ") + isa_name(isa);
+  }
+  throw std::runtime_error("FHELIUM_CPU_ISA: the value is '" + wanted + "', this build has " +
+                           compiled + " and this machine can run " + names +
+                           ". Name a compiled instruction set that the machine has. "
+                           "Unset the variable to take the best one.");
+}
 
 Isa choose() {
   const char* wanted = std::getenv("FHELIUM_CPU_ISA");
-  if (wanted == nullptr || *wanted == '\0') return kBestCompiled;
-  for (Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512})
-    if (std::string(wanted) == isa_name(isa) && isa <= kBestCompiled) return isa;
-  throw std::runtime_error("FHELIUM_CPU_ISA: the value is '" + std::string(wanted) +
-                           "', this build has scalar. Name a compiled instruction set. "
-                           "Unset the variable to take the best one.");
+  if (wanted == nullptr || *wanted == '\0') return best();
+  for (Isa isa : kAll)
+    if (std::string(wanted) == isa_name(isa) && usable(isa)) return isa;
+  refuse_choice(wanted);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 namespace fhelium {
 
+/// In rising order of preference.
 enum class Isa { kScalar, kAvx2, kAvx512 };
 
 /// The best set that both this machine and this build have, or the one FHELIUM_CPU_ISA names.

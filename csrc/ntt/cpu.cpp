@@ -1,4 +1,6 @@
 // The production transform: packed tables, no index tensors.
+#include <algorithm>
+
 #include "common/checks.h"
 #include "common/isa.h"
 #include "common/number_theory.h"
@@ -15,11 +17,22 @@ const NttKernels<u32>& ntt_kernels() {
 
 template <>
 const NttKernels<u64>& ntt_kernels() {
-  active_isa();
-  return kNttKernels64Portable;
+  switch (active_isa()) {
+#if FHELIUM_X86_KERNELS
+    case Isa::kAvx2: return kNttKernels64Avx2;
+    case Isa::kAvx512: return kNttKernels64Avx512;
+#endif
+    default: return kNttKernels64Portable;
+  }
 }
 
 namespace {
+
+bool is_ntt_format(u64 word) {
+  for (NttTableFormat format : {kFormatPortable32, kFormatPortable64, kFormatAvx2, kFormatAvx512})
+    if (word == format) return true;
+  return false;
+}
 
 /// One packed table per limb, made for this ring, these moduli and the active kernels.
 template <class Word>
@@ -27,18 +40,31 @@ const Word* check_tables(const char* operation, const Tensor& tables, int64_t de
                          const std::vector<Modulus<Word>>& moduli) {
   const auto& kernels = ntt_kernels<Word>();
   check_tensor(operation, "tables", tables, kTypeOf<Word>);
-  const int64_t words = kernels.table_words(degree);
-  const Sizes shape = sizes_of(tables), needed = {static_cast<int64_t>(moduli.size()), words};
-  if (shape != needed)
+  const Sizes shape = sizes_of(tables);
+  const int64_t limbs = static_cast<int64_t>(moduli.size());
+  int64_t words = kTableHeaderWords;
+  for (const auto& m : moduli) words = std::max(words, kernels.table_words(degree, m));
+  const auto refuse_shape = [&] {
     refuse(operation,
-           "tables has shape " + to_string(shape) + ", the residues need " + to_string(needed),
+           "tables has shape " + to_string(shape) + ", the residues need " +
+               to_string({limbs, words}) + " or longer rows",
            "Row j is the table of limb j", "Pass the tables of this ring degree and these limbs");
-  if (words > 1 && tables.stride(1) != 1)
+  };
+  if (shape.size() != 2 || shape[0] != limbs || shape[1] < kTableHeaderWords) refuse_shape();
+  if (tables.stride(1) != 1)
     refuse(operation, "tables has strides " + to_string(strides_of(tables)),
            "A table's words are contiguous", "Slice the limb axis only");
   const Word* data = data_of<Word>(tables);
   for (size_t j = 0; j < moduli.size(); ++j) {
     const Word* header = data + static_cast<int64_t>(j) * tables.stride(0);
+    if (header[kTableFormat] != kernels.format && is_ntt_format(header[kTableFormat]))
+      refuse(operation,
+             "row " + std::to_string(j) +
+                 " of tables has the format of other kernels, the active " + "instruction set is " +
+                 isa_name(active_isa()),
+             "A table is read by the kernels that made it",
+             "Make the tables again in this process, or set FHELIUM_CPU_ISA as it was");
+    if (shape[1] < words) refuse_shape();
     if (header[kTableFormat] != kernels.format || header[kTableModulus] != moduli[j].q ||
         header[kTableDegree] != static_cast<Word>(degree))
       refuse(operation,
@@ -62,10 +88,11 @@ void transform_packed(const char* name, bool inverse, const Tensor& out, const T
     const Word* table = check_tables(name, tables, o.degree, moduli);
     const int64_t table_stride = tables.stride(0);
     const auto kernel = inverse ? ntt_kernels<Word>().inverse : ntt_kernels<Word>().forward;
-    for_each_row(o, in, [&](Word* target, const Word* source, int64_t step, int64_t limb) {
-      kernel(target, source, step, o.degree, table + limb * table_stride,
-             moduli[static_cast<size_t>(limb)]);
-    });
+    for_each_row(
+        o, in, [&](Word* target, const Word* source, int64_t step, int64_t limb, const Word* next) {
+          kernel(target, source, step, o.degree, table + limb * table_stride,
+                 moduli[static_cast<size_t>(limb)], next);
+        });
   });
 }
 

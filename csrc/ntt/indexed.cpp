@@ -51,6 +51,14 @@ void check_degree_inverse(const char* operation, int64_t degree,
              "The inverse transform divides by N", "Make the parameters with this ring degree");
 }
 
+template <class Word>
+const IndexedNttKernels<Word>& indexed_kernels() {
+  if constexpr (kWordBits<Word> == 32)
+    return kIndexedNttKernels32;
+  else
+    return kIndexedNttKernels64;
+}
+
 struct IndexTensors {
   const Tensor &even, &odd, &schedule, &twiddles;
 };
@@ -74,14 +82,14 @@ void transform_indexed(const char* name, bool inverse, const Tensor& out, const 
     const auto moduli = check_parameters<Word>(name, rns_params, o.limbs);
     if (inverse) check_degree_inverse(name, degree, moduli);
     const Word* twiddles = check_twiddles<Word>(name, dense, o.limbs, degree);
-    const auto kernel =
-        inverse ? ntt_kernels<Word>().inverse_indexed : ntt_kernels<Word>().forward_indexed;
-    for_each_row(o, in, [&](Word* row, const Word* source, int64_t step, int64_t limb) {
-      if (row != source)
-        for (int64_t k = 0; k < degree; ++k) row[k] = source[k * step];
-      kernel(row, degree, stages, e, d, s, twiddles + limb * degree,
-             moduli[static_cast<size_t>(limb)]);
-    });
+    const auto kernel = inverse ? indexed_kernels<Word>().inverse : indexed_kernels<Word>().forward;
+    for_each_row(o, in,
+                 [&](Word* row, const Word* source, int64_t step, int64_t limb, const Word*) {
+                   if (row != source)
+                     for (int64_t k = 0; k < degree; ++k) row[k] = source[k * step];
+                   kernel(row, degree, stages, e, d, s, twiddles + limb * degree,
+                          moduli[static_cast<size_t>(limb)]);
+                 });
   });
 }
 

@@ -14,28 +14,41 @@ enum NttTableHeader : int {
   kTableHeaderWords = 8,
 };
 
+/// First word of a table: which kernels made it.
+enum NttTableFormat : u32 {
+  kFormatPortable32 = 0x4032,
+  kFormatPortable64 = 0x4064,
+  kFormatAvx2 = 0x4256,
+  kFormatAvx512 = 0x4512,
+};
+
 template <class Word>
 struct NttKernels {
-  Word format;
-  /// Words of one limb's table, header included.
-  i64 (*table_words)(i64 degree);
+  NttTableFormat format;
+  /// Words of one limb's table, header included. A row may be longer.
+  i64 (*table_words)(i64 degree, const Modulus<Word>& m);
   /// `root` has order 2 * degree modulo q; degree is a power of two, at least 16.
   void (*build_table)(Word* table, i64 degree, Word root, const Modulus<Word>& m);
 
   /// in [0, q), natural order -> out [0, q), bit-reversed order. `out` is contiguous; `in` has a
-  /// stride of `step` words and may be `out` itself where that is 1.
+  /// stride of `step` words and may be `out` itself where that is 1. `next` is null or a contiguous
+  /// row that the caller reads after this one: worth a prefetch.
   void (*forward)(Word* out, const Word* in, i64 step, i64 degree, const Word* table,
-                  const Modulus<Word>& m);
+                  const Modulus<Word>& m, const Word* next);
   /// The way back, N^-1 included.
   void (*inverse)(Word* out, const Word* in, i64 step, i64 degree, const Word* table,
-                  const Modulus<Word>& m);
+                  const Modulus<Word>& m, const Word* next);
+};
 
+/// The validation path, the same on every instruction set.
+template <class Word>
+struct IndexedNttKernels {
   /// Plain radix-2 butterflies in place on a contiguous row. Operand and twiddle positions are read
   /// from [stages, degree / 2] and lie below `degree`; twiddles are in Montgomery form.
-  void (*forward_indexed)(Word* row, i64 degree, i64 stages, const i64* even, const i64* odd,
-                          const i64* schedule, const Word* twiddles, const Modulus<Word>& m);
-  void (*inverse_indexed)(Word* row, i64 degree, i64 stages, const i64* even, const i64* odd,
-                          const i64* schedule, const Word* twiddles, const Modulus<Word>& m);
+  void (*forward)(Word* row, i64 degree, i64 stages, const i64* even, const i64* odd,
+                  const i64* schedule, const Word* twiddles, const Modulus<Word>& m);
+  void (*inverse)(Word* row, i64 degree, i64 stages, const i64* even, const i64* odd,
+                  const i64* schedule, const Word* twiddles, const Modulus<Word>& m);
 };
 
 /// The table of the active instruction set.
@@ -44,5 +57,10 @@ const NttKernels<Word>& ntt_kernels();
 
 extern const NttKernels<u32> kNttKernels32Portable;
 extern const NttKernels<u64> kNttKernels64Portable;
+extern const NttKernels<u64> kNttKernels64Avx2;
+extern const NttKernels<u64> kNttKernels64Avx512;
+
+extern const IndexedNttKernels<u32> kIndexedNttKernels32;
+extern const IndexedNttKernels<u64> kIndexedNttKernels64;
 
 }  // namespace fhelium

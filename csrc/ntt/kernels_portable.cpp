@@ -21,10 +21,11 @@ namespace {
 
 enum Range { kLazy, kDoubled, kReduced };
 
-// One quotient a node: 0x4032 or 0x4064.
 template <class Word>
-constexpr Word kFormat = kWordBits<Word> == 32 ? 0x4032 : 0x4064;
-// Words of this format behind the common header: Shoup quotients of ...
+constexpr NttTableFormat kFormat = kWordBits<Word> == 32 ? kFormatPortable32 : kFormatPortable64;
+
+// Behind the header a table holds one quotient a node. Words of this format behind the common
+// header: Shoup quotients of ...
 constexpr int kScale = kTableDegree + 1;  // N^-1
 constexpr int kScaledRoot = kScale + 1;   // N^-1 psi^(N/2)
 // Words worked level by level: 16 KiB, half of a small L1.
@@ -145,7 +146,7 @@ void forward_row(Word* out, const Word* in, i64 step, i64 n, const Word* nodes,
 
 template <class Word>
 void forward(Word* out, const Word* in, i64 step, i64 degree, const Word* table,
-             const Modulus<Word>& m) {
+             const Modulus<Word>& m, const Word* /*next*/) {
   const Word* nodes = table + kTableHeaderWords;
   const u64 levels = static_cast<u64>(exact_log2(degree));
   const u64 room = m.reciprocal >> (64 - kWordBits<Word>);  // floor(2^w / q)
@@ -255,7 +256,7 @@ void inverse_row(Word* x, i64 n, const Word* table, Word q) {
 
 template <class Word>
 void inverse(Word* out, const Word* in, i64 step, i64 degree, const Word* table,
-             const Modulus<Word>& m) {
+             const Modulus<Word>& m, const Word* /*next*/) {
   if (out != in || step != 1)
     for (i64 k = 0; k < degree; ++k) out[k] = in[k * step];
   const u64 room = m.reciprocal >> (64 - kWordBits<Word>);
@@ -269,7 +270,10 @@ void inverse(Word* out, const Word* in, i64 step, i64 degree, const Word* table,
 
 // ---- tables ------------------------------------------------------------------------------------
 
-i64 table_words(i64 degree) { return kTableHeaderWords + degree; }
+template <class Word>
+i64 table_words(i64 degree, const Modulus<Word>& /*m*/) {
+  return kTableHeaderWords + degree;
+}
 
 template <class Word>
 void build_table(Word* table, i64 degree, Word root, const Modulus<Word>& m) {
@@ -320,13 +324,16 @@ void inverse_indexed(Word* row, i64 degree, i64 stages, const i64* even, const i
 
 template <class Word>
 constexpr NttKernels<Word> kPortable = {
-    kFormat<Word>, table_words,           build_table<Word>,     forward<Word>,
-    inverse<Word>, forward_indexed<Word>, inverse_indexed<Word>,
+    kFormat<Word>, table_words<Word>, build_table<Word>, forward<Word>, inverse<Word>,
 };
+template <class Word>
+constexpr IndexedNttKernels<Word> kIndexed = {forward_indexed<Word>, inverse_indexed<Word>};
 
 }  // namespace
 
 const NttKernels<u32> kNttKernels32Portable = kPortable<u32>;
 const NttKernels<u64> kNttKernels64Portable = kPortable<u64>;
+const IndexedNttKernels<u32> kIndexedNttKernels32 = kIndexed<u32>;
+const IndexedNttKernels<u64> kIndexedNttKernels64 = kIndexed<u64>;
 
 }  // namespace fhelium

@@ -7,9 +7,9 @@
 
 namespace fhelium {
 
-/// Call transform(destination, source, step, limb) for every row, one task per row, limb outermost
-/// so that a limb's table is read once. The destination is contiguous: a buffer stands in for the
-/// rows of a tensor that is not.
+/// Call transform(destination, source, step, limb, next) for every row, one task per row, limb
+/// outermost so that a limb's table is read once. The destination is contiguous: a buffer stands in
+/// for the rows of a tensor that is not. `next` is the contiguous source that follows, or null.
 template <class Word, class Transform>
 void for_each_row(const ResidueRows<Word>& out, const ResidueRows<Word>& in,
                   const Transform& transform) {
@@ -20,7 +20,10 @@ void for_each_row(const ResidueRows<Word>& out, const ResidueRows<Word>& in,
       const int64_t limb = row / out.batches, batch = row % out.batches;
       Word* target = out.pointer(batch, limb);
       Word* work = out.step == 1 ? target : buffer.data();
-      transform(work, static_cast<const Word*>(in.pointer(batch, limb)), in.step, limb);
+      const bool follows = row + 1 < end && in.step == 1;
+      const Word* next =
+          follows ? in.pointer((row + 1) % out.batches, (row + 1) / out.batches) : nullptr;
+      transform(work, static_cast<const Word*>(in.pointer(batch, limb)), in.step, limb, next);
       if (work == target) continue;
       for (int64_t k = 0; k < out.degree; ++k) target[k * out.step] = work[k];
     }

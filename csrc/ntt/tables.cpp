@@ -51,13 +51,16 @@ Tensor ntt_tables(const Tensor roots, int64_t degree, const Tensor rns_params) {
     const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
     const auto values = check_roots(kName, roots, degree, moduli);
     const auto& kernels = ntt_kernels<Word>();
-    const int64_t words = kernels.table_words(degree);
+    int64_t words = 0;
+    for (const Modulus<Word>& m : moduli) words = std::max(words, kernels.table_words(degree, m));
     Tensor out = empty_on(roots, {limbs, words});
     Word* data = mutable_data_of<Word>(out);
     parallel_for(0, limbs, std::max<int64_t>(1, 16384 / degree), [&](int64_t begin, int64_t end) {
-      for (int64_t j = begin; j < end; ++j)
-        kernels.build_table(data + j * words, degree, values[static_cast<size_t>(j)],
-                            moduli[static_cast<size_t>(j)]);
+      for (int64_t j = begin; j < end; ++j) {
+        const Modulus<Word>& m = moduli[static_cast<size_t>(j)];
+        kernels.build_table(data + j * words, degree, values[static_cast<size_t>(j)], m);
+        std::fill(data + j * words + kernels.table_words(degree, m), data + (j + 1) * words, 0);
+      }
     });
     return out;
   });

@@ -9,7 +9,11 @@
 namespace fhelium {
 
 const RandomKernels& random_kernels() {
-  active_isa();
+  const Isa isa = active_isa();
+#if FHELIUM_X86_KERNELS
+  if (isa == Isa::kAvx512) return kRandomKernelsAvx512;
+#endif
+  (void)isa;
   return kRandomKernelsPortable;
 }
 

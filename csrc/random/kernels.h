@@ -46,5 +46,6 @@ struct RandomKernels {
 const RandomKernels& random_kernels();
 
 extern const RandomKernels kRandomKernelsPortable;
+extern const RandomKernels kRandomKernelsAvx512;
 
 }  // namespace fhelium

@@ -27,7 +27,11 @@ class Conversion {
     const size_t count = sources.size(), columns = target_moduli.size();
     source = {static_cast<int>(count), sources.data(), scale_.data()};
     u128 sum = 0;
-    for (const Modulus<Word>& d : sources) sum += d.q;
+    bool narrow = true;
+    for (const Modulus<Word>& d : sources) {
+      sum += d.q;
+      narrow = narrow && d.bits == 52;
+    }
     factors_.reserve(columns * (count + 1));
     for (size_t j = 0; j < columns; ++j) {
       for (size_t i = 0; i < count; ++i) factors_.push_back(matrix[i * columns + j]);
@@ -35,7 +39,7 @@ class Conversion {
     }
     for (size_t j = 0; j < columns; ++j) {
       const Modulus<Word>& m = target_moduli[j];
-      targets.push_back({static_cast<int>(count), sum > ((u128)1 << m.bits),
+      targets.push_back({static_cast<int>(count), sum > ((u128)1 << m.bits), narrow,
                          factors_.data() + j * (count + 1), 0, &m});
     }
   }

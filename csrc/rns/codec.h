@@ -49,5 +49,6 @@ const CodecKernels<Word>& codec_kernels();
 
 extern const CodecKernels<u32> kCodecKernels32Portable;
 extern const CodecKernels<u64> kCodecKernels64Portable;
+extern const CodecKernels<u64> kCodecKernels64Avx512;
 
 }  // namespace fhelium

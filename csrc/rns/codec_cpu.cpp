@@ -19,7 +19,11 @@ const CodecKernels<u32>& codec_kernels() {
 
 template <>
 const CodecKernels<u64>& codec_kernels() {
-  active_isa();
+  const Isa isa = active_isa();
+#if FHELIUM_X86_KERNELS
+  if (isa == Isa::kAvx512) return kCodecKernels64Avx512;
+#endif
+  (void)isa;
   return kCodecKernels64Portable;
 }
 

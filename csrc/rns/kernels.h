@@ -25,16 +25,17 @@ struct BasisSource {
 /// x = sum_i digit[i] (D / d_i) - digit[count] D with |x| <= (D - 1) / 2.
 template <class Word>
 struct BasisTile {
-  Word digit[kMaxSourcePrimes + 1][kBasisTile];
+  alignas(64) Word digit[kMaxSourcePrimes + 1][kBasisTile];
 };
 
 /// What one prime q needs of a conversion: the factors of digit[0 .. count] in Montgomery form.
 template <class Word>
 struct BasisTarget {
-  int count;           // of source primes
-  bool wide;           // whether sum_i d_i exceeds R: then the sum needs more reductions
-  const Word* factor;  // count + 1 of them: (D / d_i) mod q, then -D mod q
-  Word division;       // mod_down: D^-1 mod q, Montgomery
+  int count;            // of source primes
+  bool wide;            // whether sum_i d_i exceeds R: then the sum needs more reductions
+  bool narrow_sources;  // whether R is 2^52 for every d_i, which is then below 2^50
+  const Word* factor;   // count + 1 of them: (D / d_i) mod q, then -D mod q
+  Word division;        // mod_down: D^-1 mod q, Montgomery
   const Modulus<Word>* target;
 };
 
@@ -68,5 +69,6 @@ const RnsKernels<Word>& rns_kernels();
 
 extern const RnsKernels<u32> kRnsKernels32Portable;
 extern const RnsKernels<u64> kRnsKernels64Portable;
+extern const RnsKernels<u64> kRnsKernels64Avx512;
 
 }  // namespace fhelium

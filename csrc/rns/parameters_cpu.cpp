@@ -15,7 +15,11 @@ const RnsKernels<u32>& rns_kernels() {
 
 template <>
 const RnsKernels<u64>& rns_kernels() {
-  active_isa();
+  const Isa isa = active_isa();
+#if FHELIUM_X86_KERNELS
+  if (isa == Isa::kAvx512) return kRnsKernels64Avx512;
+#endif
+  (void)isa;
   return kRnsKernels64Portable;
 }
 

@@ -156,7 +156,7 @@ class FileAccessError(FHEliumError, OSError):
     """
 
     def __init__(
-        self, operation: str, fact: str, rule: str = "", remedy: str = "", **fields: Any
+        self, operation: str, fact: str = "", rule: str = "", remedy: str = "", **fields: Any
     ) -> None:
         super().__init__(operation, fact, rule, remedy, **fields)
         self.errno = fields.get("errno")  # OSError has one of its own, which hides the field

@@ -15,11 +15,13 @@ from fhelium.backend import (
     ResourceRequirement,
 )
 from fhelium.backend.ckks import CkksDeviceResources
-from fhelium.backend.ntt import NTT_BACKENDS
+from fhelium.backend.ntt import NTT_BACKENDS, Transform, transform_symbols
 from fhelium.backend.rns import NativeRnsLinearImplementation
 from fhelium.config import CkksConfig
-from fhelium.errors import ImplementationError, InsecureWarning
+from fhelium.errors import ImplementationError, InsecureWarning, StateError
 from fhelium.ir.dialects import ckks, ntt, rns
+from fhelium.ir.dialects.rns import exact
+from fhelium.values import CkksState
 
 
 @pytest.fixture(scope="module")
@@ -189,3 +191,45 @@ def test_tables_of_deeper_values_are_views(resources) -> None:
     deeper = resources.material("ntt_tables/packed/QP/2")
     assert deeper.untyped_storage().data_ptr() == full.untyped_storage().data_ptr()
     assert deeper.shape[0] == full.shape[0] - 2
+
+
+@pytest.mark.parametrize("domain", ["coefficient", "ntt"])
+@pytest.mark.parametrize("rounding", ["nearest", "truncate"])
+def test_rescale_rounds_as_asked(resources, rounding: str, domain: str) -> None:
+    """Both roundings against Python integers; the IR's option reaches the native operator."""
+    residue = residues(resources, "Q", 1, 2, 2)
+    moduli = resources.config.q_primes[1:]
+    whole = exact.centred(exact.integers(residue), list(moduli))
+    dropped = moduli[0]
+    half = (dropped - 1) // 2 if rounding == "nearest" else 0
+    expected = exact.residues((whole + half) // dropped, list(moduli[1:]), torch.int64)
+
+    facts = {"depth": 1, "polynomial_domain": domain, "rounding": rounding}
+    invocation = OperationInvocation(
+        operation_type=ckks.RescaleOp, operand_count=1, attributes=facts
+    )
+    implementation = OperationBackend().registry.resolve(invocation)
+    materials = resources.materials(implementation.material_symbols(invocation))
+    if domain == "ntt":
+        before = Transform.of("packed", "Q", 1, tables(resources, 1))
+        residue = before.forward(residue)
+    (found,) = implementation.execute(invocation, (residue, *materials), (), in_place=False)
+    if domain == "ntt":
+        found = Transform.of("packed", "Q", 2, tables(resources, 2)).inverse(found)
+    assert torch.equal(found, expected)
+
+
+def tables(resources: CkksDeviceResources, depth: int) -> dict[str, torch.Tensor]:
+    symbols = transform_symbols("packed", "Q", depth)
+    return {name: resources.material(symbol) for name, symbol in symbols.items()}
+
+
+def test_truncation_has_a_larger_bound(resources) -> None:
+    fresh = CkksState.fresh(resources.config, noise_bound=0.0, message_bound=1e-3)
+    state = fresh.replace(scale=fresh.scale * resources.config.scale_at(0))
+    nearest = ckks.RescaleOp.transfer(state)
+    truncated = ckks.RescaleOp.transfer(state, rounding="truncate")
+    assert truncated.noise_bound > nearest.noise_bound
+    assert truncated.replace(noise_bound=nearest.noise_bound) == nearest
+    with pytest.raises(StateError, match="rounding is 'up', needed is"):
+        ckks.RescaleOp.transfer(state, rounding="up")

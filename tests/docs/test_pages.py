@@ -36,6 +36,42 @@ def test_the_parameter_page_runs():
     assert "log2(QP)" in run_python(blocks("docs/parameters.md"))
 
 
+def test_the_page_of_files_runs():
+    *description, error = run_python(blocks("docs/files.md")).splitlines()
+    assert description[0].endswith("keys.fhelium: EvaluationKeys")
+    assert float(re.fullmatch(r"tensor\((.+), dtype=torch.float64\)", error)[1]) < 2**-19
+
+
+def test_the_bounds_page_runs():
+    bound, held = run_python(blocks("docs/bounds.md")).splitlines()
+    assert bound == "2.0"
+    assert re.fullmatch(r"tensor\(True\) 2[12]\.\d+", held)
+
+
+# How the last line begins that a page's code prints.
+TOPICS = {
+    "keys": "tensor(1366.0",  # 4096 / 3, and the ends' share
+    "levels": "True",
+    "rotations": "tensor([-7.98",
+    "plaintexts": "torch.Size([2]) torch.Size([2, 4096])",
+}
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_the_topic_pages_run(topic):
+    shown = run_python(blocks(f"docs/{topic}.md"))
+    assert shown.splitlines()[-1].startswith(TOPICS[topic]), shown
+
+
+def test_the_index_lists_every_page_and_example():
+    text = (ROOT / "docs" / "index.md").read_text()
+    linked = set(re.findall(r"\]\(([^)\s]+)\)", text))
+    pages = {path.name for path in ROOT.glob("docs/*.md")} - {"index.md"}
+    examples = {f"../examples/{path.name}" for path in ROOT.glob("examples/*.py")}
+    assert pages | examples <= linked
+    assert "docs/index.md" in (ROOT / "README.md").read_text()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 def test_links_lead_to_files(page):
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
+import torch
 
 from fhelium import CkksConfig
 from tests.eager.misuse import Misfits
@@ -22,6 +25,15 @@ def default() -> KeyedEngine:
     """8192 slots, scale 2^40, depth 7, four digits."""
     config = CkksConfig.parse("slots8192_scale40_depth7_int64")
     return KeyedEngine.make(config, steps=(1, -5))
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """Small rings gain nothing from a second thread, and lose much to waiting for it."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")

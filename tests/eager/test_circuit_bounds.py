@@ -88,7 +88,7 @@ def apply(
 
 
 # A bound holds with probability 1 - 2^-50 for each slot. For a product of two Gaussians, which
-# rounding error times secret is, that is 18.4 deviations, and 20,000 slots reach about 7 of them.
+# rounding error times secret is, that is 22.5 deviations, and 20,000 slots reach about 7 of them.
 LOOSEST_BITS = 4.5
 
 

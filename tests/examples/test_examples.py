@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
+BY_NAME = {path.stem: path for path in EXAMPLES}
 
 
 @cache
@@ -24,7 +25,16 @@ def run_example(path: Path) -> str:
 
 
 def test_there_are_examples():
-    assert [path.name for path in EXAMPLES][:2] == ["00_hello.py", "01_logistic_regression.py"]
+    assert {
+        "00_hello",
+        "01_logistic_regression",
+        "02_keys",
+        "03_levels_and_scales",
+        "04_rotations",
+        "05_plaintexts_and_sums",
+        "08_client_server",
+        "09_files",
+    } <= set(BY_NAME)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
@@ -35,15 +45,67 @@ def test_example_runs_quietly(path):
 
 
 def test_hello_decrypts_what_it_should():
-    shown = run_example(EXAMPLES[0])
+    shown = run_example(BY_NAME["00_hello"])
     worst = float(re.search(r"^real +(\S+)", shown, re.MULTILINE)[1])
     assert 20 < worst < 40, shown
 
 
 def test_logistic_regression_agrees_with_the_clear_model():
-    shown = run_example(EXAMPLES[1])
+    shown = run_example(BY_NAME["01_logistic_regression"])
     same, total = re.search(r"identical predictions: +(\d+) of (\d+)", shown).groups()
     clear, encrypted = re.findall(r"accuracy \D+([\d.]+)$", shown, re.MULTILINE)
     assert same == total == "228"
     assert clear == encrypted
     assert 0.9 < float(clear) < 1
+
+
+def test_keys_gives_the_variance_twice_and_hides_the_secret():
+    shown = run_example(BY_NAME["02_keys"])
+    found = re.search(r"variance ([\d.]+) encrypted, ([\d.]+) in the clear", shown)
+    encrypted, clear = found.groups()
+    colleague = re.search(r"variance ([\d.]+) read by the colleague", shown)[1]
+    assert float(clear) == pytest.approx(19.4756, abs=1e-4)
+    assert float(encrypted) == pytest.approx(float(clear), abs=2e-3)
+    assert float(colleague) == pytest.approx(float(clear), abs=2e-3)
+    assert "steps [2048, 3072, " in shown
+    bounds = re.search(r"noise bound (\S+) with the secret key, (\S+) with the public", shown)
+    own, public = map(float, bounds.groups())
+    assert 0 < own < public / 2
+
+
+def test_levels_shows_the_refusals_and_the_precision():
+    shown = run_example(BY_NAME["03_levels_and_scales"])
+    refused = re.findall(r"^refused: (\w+): (\w+)", shown, re.M)
+    assert refused == [("add", "depth"), ("add", "scale"), ("rescale_to_next_depth", "the")]
+    for bits, bound in re.findall(r"([\d.]+)  error at most (\S+)", shown):
+        assert 0 < 2 ** -(float(bits) + 0.05) <= float(bound) < 2**-20
+    depths = re.findall(r"depth (\d), (\d) primes", shown)
+    assert depths == [(str(depth), str(3 - depth)) for depth in (0, 0, 1, 1, 2, 2)]
+
+
+def test_rotations_agree_with_torch_roll():
+    shown = run_example(BY_NAME["04_rotations"])
+    errors = [float(error) for error in re.findall(r"error (\S+)$", shown, re.M)]
+    assert len(errors) == 4
+    assert all(0 < error < 1e-5 for error in errors)
+
+
+def test_plaintexts_classify_every_wine_as_the_clear_model():
+    shown = run_example(BY_NAME["05_plaintexts_and_sums"])
+    assert "identical predictions: 178 of 178" in shown
+    assert 0 < float(re.search(r"largest score error: +(\S+)", shown)[1]) < 1e-5
+    assert 0 < float(re.search(r"mean score .* error (\S+)", shown)[1]) < 1e-5
+
+
+def test_client_and_server_agree_with_the_clear_model():
+    shown = run_example(BY_NAME["08_client_server"])
+    assert "200 predictions, correlation with the truth 0.73" in shown
+    assert 0 < float(re.search(r"in the clear: (\S+)", shown)[1]) < 1e-2
+
+
+def test_files_computes_with_what_it_loaded_and_refuses_the_rest():
+    shown = run_example(BY_NAME["09_files"])
+    assert 0 < float(re.search(r"loaded, error (\S+)", shown)[1]) < 1e-6
+    assert "permissions 600" in shown
+    assert "secret key sealed: True" in shown
+    assert len(re.findall(r"^refused: ", shown, re.M)) == 3

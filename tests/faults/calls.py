@@ -1,6 +1,6 @@
 """Every deterministic method of the Engine as a call that can be repeated and compared.
 
-The calls come from ``tests/samples.py``, so a new operation is under these tests without a word
+The calls come from ``tests/operation_samples.py``, so a new operation is under these tests without a word
 here, and from the short list of methods that are no declared operation.
 """
 
@@ -14,7 +14,7 @@ import torch
 
 from fhelium import DecryptPolicy, Engine
 from fhelium.values import CkksState, EvaluationKeys, TensorResident
-from tests.samples import SAMPLES
+from tests.operation_samples import SAMPLES
 
 Parts = list[tuple[torch.Tensor, CkksState | None]]
 

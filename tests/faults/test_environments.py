@@ -36,8 +36,13 @@ def environment(**changes: str | None) -> dict[str, str]:
     return {name: value for name, value in merged.items() if value is not None}
 
 
-def test_in_the_c_locale():
-    assert_passed(run_story(env=environment(LC_ALL="C", LANG=None, PYTHONUTF8="0")))
+C_LOCALE = {"LC_ALL": "C", "LANG": None, "PYTHONUTF8": "0"}
+NO_HOME = dict.fromkeys(("HOME", "USER", "LOGNAME", "XDG_CACHE_HOME", "TMPDIR"))
+
+
+def test_in_all_of_them_at_once():
+    surroundings = environment(**C_LOCALE, **NO_HOME)
+    assert_passed(run_story("-O", umask=0, env=surroundings))
 
 
 def test_where_a_comma_is_the_decimal_point(tmp_path):
@@ -69,14 +74,6 @@ def _german(folder: Path) -> dict[str, str]:
     return {"LC_ALL": "de_DE.UTF-8", "LOCPATH": str(folder)}
 
 
-def test_under_umask_0():
-    assert_passed(run_story(umask=0, env=environment()))
-
-
-def test_without_assertions(tmp_path):
-    assert_passed(run_story("-O", env=environment()))
-
-
 def test_optimised_python_still_sees_a_failing_test(tmp_path):
     """pytest rewrites a test's assertions, so they hold where Python drops those of the product."""
     false = tmp_path / "test_false.py"
@@ -86,6 +83,21 @@ def test_optimised_python_still_sees_a_failing_test(tmp_path):
     assert "1 failed" in result.stdout
 
 
-def test_without_a_home(tmp_path):
-    unset = dict.fromkeys(("HOME", "USER", "LOGNAME", "XDG_CACHE_HOME", "TMPDIR"))
-    assert_passed(run_story(env=environment(**unset)))
+@pytest.mark.slow
+def test_in_the_c_locale():
+    assert_passed(run_story(env=environment(**C_LOCALE)))
+
+
+@pytest.mark.slow
+def test_under_umask_0():
+    assert_passed(run_story(umask=0, env=environment()))
+
+
+@pytest.mark.slow
+def test_without_assertions():
+    assert_passed(run_story("-O", env=environment()))
+
+
+@pytest.mark.slow
+def test_without_a_home():
+    assert_passed(run_story(env=environment(**NO_HOME)))

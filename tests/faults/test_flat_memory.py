@@ -16,7 +16,7 @@ from fhelium.errors import FHEliumError
 from fhelium.native.wrapper import ckks_ops, ntt_ops, random_ops, rns_ops
 from fhelium.values import TensorResident
 from tests.faults.calls import Call, engine_calls, message, parts
-from tests.samples import SAMPLES
+from tests.operation_samples import SAMPLES
 
 ROUNDS = 500
 NAMES = [f"{s.operation.name}-{domain}-{i}" for i, s in enumerate(SAMPLES) for domain in s.domains]
@@ -87,12 +87,22 @@ def growth(work: Callable[[], object], rounds: int = ROUNDS) -> dict[str, int]:
     return {name: new - old for name, old, new in zip(names, before, sizes(), strict=True)}
 
 
-def assert_flat(found: dict[str, int], rounds: int = ROUNDS) -> None:
-    # A leak of one object, 16 bytes or one limb of residues in each round is found; what a first
-    # call caches, and pages that malloc keeps, are not taken for one.
-    assert found["Python objects"] < rounds // 2, found
-    assert found["bytes of malloc"] < 8 * rounds, found
-    assert found["resident bytes"] < 4 << 20, found
+def is_flat(found: dict[str, int]) -> bool:
+    """Tell whether growth is less than one object, 16 bytes or a limb of residues in a round."""
+    return (
+        found["Python objects"] < ROUNDS // 2
+        and found["bytes of malloc"] < 8 * ROUNDS
+        and found["resident bytes"] < 4 << 20
+    )
+
+
+def assert_flat(work: Callable[[], object], name: str = "") -> None:
+    # A leak is there each time. What some later call caches once, and pages that malloc keeps, are
+    # not.
+    found = [growth(work)]
+    while not is_flat(found[-1]) and len(found) < 3:
+        found.append(growth(work))
+    assert is_flat(found[-1]), (name, found)
 
 
 def test_the_measure_sees_a_leak(small):
@@ -101,22 +111,19 @@ def test_the_measure_sees_a_leak(small):
     library = ctypes.CDLL(None)
     assert growth(lambda: library.malloc(24))["bytes of malloc"] >= 24 * ROUNDS
     tensors: list[torch.Tensor] = []
-    found = growth(lambda: tensors.append(torch.ones(4, 1024, dtype=torch.int64)))
-    assert found["resident bytes"] > 4 << 20
-    with pytest.raises(AssertionError):
-        assert_flat(found)
+    with pytest.raises(AssertionError, match="resident bytes"):
+        assert_flat(lambda: tensors.append(torch.ones(4, 1024, dtype=torch.int64)))
+    assert len(tensors) > 3 * ROUNDS
 
 
 @pytest.mark.parametrize("place", range(len(NAMES)), ids=NAMES)
 def test_declared_operations_leave_memory_flat(small, calls, place):
-    assert_flat(growth(lambda: calls[place](small.engine)))
+    assert_flat(lambda: calls[place](small.engine))
 
 
 def test_other_methods_leave_memory_flat(small, calls):
     for call in calls[len(NAMES) :]:
-        found = growth(lambda call=call: call(small.engine))
-        assert found["bytes of malloc"] < 8 * ROUNDS, (call.name, found)
-        assert_flat(found)
+        assert_flat(lambda call=call: call(small.engine), call.name)
 
 
 def test_encryption_and_keys_leave_memory_flat(small):
@@ -124,14 +131,16 @@ def test_encryption_and_keys_leave_memory_flat(small):
     clear = message(small, 1)
     for work in (
         lambda: engine.encrypt_message(clear, small.public_key),
+        lambda: engine.encrypt_with_secret_key(clear, secret_key),
         engine.create_secret_key,
         lambda: engine.create_public_key(secret_key),
         lambda: engine.create_relinearization_key(secret_key),
         lambda: engine.create_rotation_key(5, secret_key),
         lambda: engine.create_conjugation_key(secret_key),
+        lambda: engine.create_switching_key(secret_key, secret_key),
         lambda: engine.add_keys(small.keys),
     ):
-        assert_flat(growth(work))
+        assert_flat(work)
 
 
 def test_in_place_forms_leave_memory_flat(small):
@@ -149,7 +158,7 @@ def test_in_place_forms_leave_memory_flat(small):
         engine.ntt_domain_to_coefficient_domain_(target)
         engine.coefficient_domain_to_ntt_domain_(target)
 
-    assert_flat(growth(every_form))
+    assert_flat(every_form)
 
 
 def test_scalars_that_never_repeat_are_not_kept_for_ever(small):
@@ -198,10 +207,7 @@ def test_errors_leave_memory_flat(small):
                 return
             raise AssertionError(name)
 
-        found = growth(refused)
-        assert found["Python objects"] < ROUNDS // 2, (name, found)
-        assert found["bytes of malloc"] < 8 * ROUNDS, (name, found)
-        assert found["resident bytes"] < 4 << 20, (name, found)
+        assert_flat(refused, name)
 
 
 @pytest.mark.parametrize("place", range(len(NAMES)), ids=NAMES)

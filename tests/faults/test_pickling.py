@@ -11,7 +11,13 @@ import pytest
 import torch
 
 from fhelium import Engine
-from fhelium.errors import FHEliumError, InsecureWarning, RandomnessError, SecretExposureError
+from fhelium.errors import (
+    FHEliumError,
+    InsecureWarning,
+    RandomnessError,
+    SecretExposureError,
+    StateError,
+)
 from tests.faults.calls import engine_calls, message, parts, same
 
 pytestmark = pytest.mark.filterwarnings("ignore::fhelium.errors.InsecureWarning")
@@ -44,6 +50,7 @@ def values(small):
         "deep": engine.align_to_depth(x, 2),
         "batch": engine.encrypt_message(torch.rand(3, 512), small.public_key),
         "one of a batch": engine.encrypt_message(torch.rand(3, 512), small.public_key)[1],
+        "seeded": engine.encrypt_with_secret_key(0.5, small.secret_key),
         "encoded": engine.encode(message(small, 2)),
         "prepared": engine.prepare_plaintext(message(small, 2), like=x),
         "public key": small.public_key,
@@ -63,6 +70,7 @@ def test_what_comes_back_is_the_same(values, way):
         assert type(back) is type(value)
         assert repr(back) == repr(value)
         assert same(parts(back), parts(value)), name
+        assert getattr(back, "public_seed", None) == getattr(value, "public_seed", None)
 
 
 def test_a_copy_shares_and_a_deep_copy_does_not(values):
@@ -144,3 +152,11 @@ def test_errors_cross_process_borders_with_their_parts(small):
     assert str(back) == str(caught.value)
     assert back.fields == caught.value.fields
     assert back.canonical_step == 7
+
+
+def test_an_error_can_be_made_of_its_whole_text():
+    """torch's DataLoader rebuilds a worker's error as its class around one string."""
+    error = StateError("Caught StateError in DataLoader worker process 0.")
+    assert str(error) == "Caught StateError in DataLoader worker process 0."
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+    assert str(StateError("add", "depths are 0 and 1")) == "add: depths are 0 and 1."

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 import torch
 
-from fhelium import Engine, EvaluationKeys
+from fhelium import CkksConfig, Engine, EvaluationKeys
 from fhelium.errors import InsecureWarning, KeyMismatchError, MissingKeyError
+from tests.conftest import Ring
 from tests.faults.calls import Call, copied, engine_calls, message, parts, same
 from tests.programs import run_python
 
@@ -74,10 +75,34 @@ def cold_engine(ring, keys: EvaluationKeys | None = None) -> Engine:
     return engine
 
 
+@pytest.fixture(scope="module")
+def narrow() -> Ring:
+    """The small ring again, with residues of 32 bits."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InsecureWarning)
+        config = CkksConfig.create(
+            depth=3, scale_bits=25, N=1024, dtype_name="int32", allow_insecure=True
+        )
+    engine = Engine(config)
+    secret_key = engine.create_secret_key()
+    keys = engine.create_evaluation_keys(secret_key, steps=(1, 3, -1, -2), conjugation=True)
+    engine.add_keys(keys)
+    return Ring(engine, secret_key, engine.create_public_key(secret_key), keys)
+
+
 @pytest.mark.parametrize("intra_op", [1, 2, 5])
 def test_sixteen_threads_on_a_cold_engine_give_the_serial_results(
     small, calls, thread_setting, intra_op
 ):
+    assert_threads_agree(small, calls, thread_setting, intra_op)
+
+
+def test_sixteen_threads_agree_on_residues_of_32_bits(narrow, thread_setting):
+    calls = [call for call in engine_calls(narrow) if "reinterpret" not in call.name]
+    assert_threads_agree(narrow, calls, thread_setting, 2)
+
+
+def assert_threads_agree(small: Ring, calls: list[Call], thread_setting, intra_op: int) -> None:
     expected = [copied(parts(call(small.engine))) for call in calls]
     arguments = [copied(parts(call.arguments)) for call in calls]
     engine = cold_engine(small)
@@ -139,6 +164,25 @@ def test_secure_encryptions_of_many_threads_decrypt(small):
         return float((found - 2 * clear).abs().max())
 
     assert max(together(work)) < 2.0**-14
+
+
+def test_one_thread_records_while_another_computes(small, calls):
+    """Recording computes nothing, in the thread that records and in no other."""
+    expected = [copied(parts(call(small.engine))) for call in calls]
+    x = small.engine.encrypt_message(message(small, 4), small.public_key)
+
+    def work(index: int) -> tuple[int, ...]:
+        if index % 2:
+            for call, wanted in zip(calls, expected, strict=True):
+                assert same(parts(call(small.engine)), wanted), call.name
+            return ()
+        with small.engine.record_keys() as record:
+            for step in range(40):
+                assert small.engine.rotate_by_step(x, 100 + step).device.type == "meta"
+        return record.steps
+
+    assert together(work, 4) == [tuple(range(100, 140)), ()] * 2
+    assert small.engine.keys.steps == small.keys.steps
 
 
 def test_adding_keys_while_others_compute(small):

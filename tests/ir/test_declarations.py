@@ -28,7 +28,7 @@ from fhelium.eager.core import EngineCore
 from fhelium.ir.dialects import ckks, ntt, rns
 from fhelium.ir.operation import DeclaredOperation
 from fhelium.values import CkksState
-from samples import SAMPLES, Sample
+from operation_samples import SAMPLES, Sample
 
 DIALECTS = (ckks.CKKS, rns.RNS, ntt.NTT)
 OPERATIONS = [op for dialect in DIALECTS for op in dialect.operations]

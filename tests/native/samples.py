@@ -191,6 +191,7 @@ SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
     "fhelium_ckks_ops::ciphertext_product": two_ciphertexts,
     "fhelium_ckks_ops::ciphertext_square": one,
     "fhelium_ckks_ops::rescale_nearest": dropping,
+    "fhelium_ckks_ops::rescale_truncating": dropping,
     "fhelium_ckks_ops::embedding_tables": lambda dtype: (DEGREE,),
     "fhelium_ckks_ops::slots_to_coefficients": lambda dtype: (
         reals(3, DEGREE // 2, 2),

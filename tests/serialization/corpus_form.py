@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from fhelium import errors
 from tests.serialization import forge
 from tests.serialization.corpus_base import (
     PASSPHRASE,
@@ -226,7 +227,12 @@ def _narrow_words(sources):
     return parts.raw()
 
 
-@on_disk("terabytes of holes", "and this machine has", inspect=False)
+@on_disk(
+    "terabytes of holes",
+    r"would need 1024.0 GiB on cpu|would need 1.0 TiB on cpu",
+    error=errors.InsufficientMemoryError,
+    inspect=False,
+)
 def _write_holes(sources: Sources, folder: Path) -> Path:
     parts = sources.parts("ciphertext")
     batch = 2**40 // (2 * 3 * 16 * 8)

@@ -80,6 +80,21 @@ def test_a_failing_call_leaves_no_secret(call, ring, tmp_path, monkeypatch):
     assert snapshot(tmp_path) == {}
 
 
+def test_the_temporary_file_goes_with_the_naming(ring, tmp_path, monkeypatch):
+    """So an interrupt in the lines after it, or in the cleaning up, leaves none."""
+    real, seen = os.fsync, []
+
+    def watching(fd):
+        seen.append([path.name for path in tmp_path.iterdir()])
+        return real(fd)
+
+    monkeypatch.setattr(os, "fsync", watching)
+    fhelium.save_value(ring.secret_key, tmp_path / "key", allow_secret_key=True)
+    (partial,) = seen[0]
+    assert partial.endswith(".partial")
+    assert seen[1:] == [["key"]]
+
+
 def test_the_file_limit_of_the_system(ring, tmp_path):
     """The kernel refuses the write: the same path as a full disk."""
     path = tmp_path / "value"
@@ -250,6 +265,14 @@ def test_a_secret_key_takes_no_name_that_is_taken(ring, files, tmp_path):
     assert snapshot(tmp_path) == {"key": b"something of mine"}
 
 
+def test_a_file_system_without_hard_links(ring, tmp_path, monkeypatch):
+    fail_at(monkeypatch, "link", 1, PermissionError(errno.EPERM, "no links here"))
+    with pytest.raises(FileAccessError, match="without hard links") as caught:
+        fhelium.save_value(ring.secret_key, tmp_path / "key", allow_secret_key=True)
+    assert caught.value.errno == errno.EPERM
+    assert snapshot(tmp_path) == {}
+
+
 def test_a_name_taken_at_the_last_moment(ring, tmp_path, monkeypatch):
     path, real = tmp_path / "key", os.link
 
@@ -304,6 +327,8 @@ def test_targets_that_are_no_regular_file(ring, sources, tmp_path):
                 fhelium.save_value(value, tmp_path / name, allow_secret_key=True)
         with pytest.raises(FileAccessError, match="names a folder"):
             fhelium.save_value(value, f"{tmp_path}/", allow_secret_key=True)
+        with pytest.raises(FileAccessError, match="name of a temporary file"):
+            fhelium.save_value(value, tmp_path / ".fhelium-1.partial", allow_secret_key=True)
         with pytest.raises(FileAccessError, match="No such file") as caught:
             fhelium.save_value(value, tmp_path / "absent" / "value", allow_secret_key=True)
         assert caught.value.errno == errno.ENOENT

@@ -1,4 +1,4 @@
-"""The command line: ``python -m fhelium demo`` and ``python -m fhelium info``."""
+"""The command line: ``fhelium``, or ``python -m fhelium``."""
 
 from __future__ import annotations
 
@@ -17,18 +17,21 @@ def main() -> None:
     require_packages("the command line", {"click": "click", "rich": "rich"})
     import click
 
+    from fhelium.cli.client import decrypt, encrypt, keygen
     from fhelium.cli.demo import demo
     from fhelium.cli.info import info
+    from fhelium.cli.inspect import inspect
+    from fhelium.cli.server import run
 
     group = click.Group(
         name="fhelium",
         help="Compute on encrypted vectors with CKKS, on PyTorch.",
-        commands=[demo, info],
+        commands=[demo, info, inspect, keygen, encrypt, run, decrypt],
     )
     group = click.version_option(__version__, prog_name="fhelium")(group)
     try:
         group()
-    except FHEliumError as error:
+    except (FHEliumError, OSError) as error:  # OSError: a full disk, for example
         sys.exit(f"fhelium: {error}")
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -54,48 +55,98 @@ class Model:
 
 
 @dataclass(frozen=True)
+class Scaling:
+    """How a measurement becomes a feature in [-1, 1], so that every message obeys a bound of 1.
+
+    Args:
+        mean: Of each measurement over the training data.
+        deviation: Its standard deviation there.
+    """
+
+    mean: np.ndarray
+    deviation: np.ndarray
+
+    def features(self, measurements: np.ndarray) -> np.ndarray:
+        """Centre by the mean, divide by two deviations and clip to [-1, 1]."""
+        return np.clip((measurements - self.mean) / (2 * self.deviation), -1, 1)
+
+
+@dataclass(frozen=True)
 class Study:
     """A trained model and the test set it has not seen.
 
     Args:
         model: Trained on the other part of the data.
-        features: [sample, feature], each in [-1, 1].
+        scaling: From measurements to features, by the training data.
+        names: Of the measurements.
+        measurements: [sample, feature], as in the data set.
         labels: [sample], 1 for benign.
     """
 
     model: Model
-    features: np.ndarray
+    scaling: Scaling
+    names: tuple[str, ...]
+    measurements: np.ndarray
     labels: np.ndarray
+
+    @property
+    def features(self) -> np.ndarray:
+        """Return what is encrypted: [sample, feature], each in [-1, 1]."""
+        return self.scaling.features(self.measurements)
 
 
 def train() -> Study:
     """Train on 60 % of scikit-learn's breast-cancer data and keep the rest for the test.
 
-    Features are centred by the training mean, divided by two training deviations and clipped to
-    [-1, 1], so that every message obeys a bound of 1. The polynomial is the least-squares fit of
-    the sigmoid over a quarter more than the training scores need.
+    The polynomial is the least-squares fit of the sigmoid over a quarter more than the training
+    scores need.
     """
     from sklearn.datasets import load_breast_cancer
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import train_test_split
 
-    features, labels = map(np.asarray, load_breast_cancer(return_X_y=True))
+    data: Any = load_breast_cancer()
+    labels = np.asarray(data.target)
     train_x, test_x, train_y, test_y = map(
         np.asarray,
-        train_test_split(features, labels, test_size=0.4, stratify=labels, random_state=0),
+        train_test_split(data.data, labels, test_size=0.4, stratify=labels, random_state=0),
     )
-    mean, deviation = train_x.mean(axis=0), train_x.std(axis=0)
-    train_x, test_x = (np.clip((x - mean) / (2 * deviation), -1, 1) for x in (train_x, test_x))
-    fitted = LogisticRegression(C=0.03, max_iter=1000).fit(train_x, train_y)
+    scaling = Scaling(train_x.mean(axis=0), train_x.std(axis=0))
+    features = scaling.features(train_x)
+    fitted = LogisticRegression(C=0.03, max_iter=1000).fit(features, train_y)
 
-    interval = 1.25 * float(np.abs(fitted.decision_function(train_x)).max())
+    interval = 1.25 * float(np.abs(fitted.decision_function(features)).max())
     t = np.linspace(-1, 1, 2001)
     target = 1 / (1 + np.exp(-interval * t)) - 0.5
     (slope, cubic), *_ = np.linalg.lstsq(np.stack([t, t**3], axis=1), target, rcond=None)
     model = Model(
         fitted.coef_[0], float(fitted.intercept_[0]), interval, float(slope), float(cubic)
     )
-    return Study(model, test_x, test_y)
+    return Study(model, scaling, tuple(data.feature_names), test_x, test_y)
+
+
+def evaluation_steps() -> list[int]:
+    """Return the rotations of a sum over a block of slots."""
+    return [-(1 << k) for k in range(BLOCK.bit_length() - 1)]
+
+
+def samples_per_message(config: CkksConfig) -> int:
+    """Return how many samples fit into the slots of one ciphertext."""
+    return config.num_slots // BLOCK
+
+
+def pack(features: np.ndarray, config: CkksConfig) -> np.ndarray:
+    """Return messages [batch, slot] with one sample a block, as few as hold all samples."""
+    per_message = samples_per_message(config)
+    batch = -(-len(features) // per_message)
+    blocks = np.zeros((batch * per_message, BLOCK))
+    blocks[: len(features), : features.shape[1]] = features
+    return blocks.reshape(batch, -1)
+
+
+def unpack(slots: torch.Tensor, count: int) -> np.ndarray:
+    """Return the scores of the first samples: the first slot of each block."""
+    return slots[..., ::BLOCK].reshape(-1)[:count].numpy()
 
 
 class DataOwner:
@@ -108,16 +159,13 @@ class DataOwner:
 
     def evaluation_keys(self, progress: Callable[[int, int], None] | None = None) -> EvaluationKeys:
         """Make what the evaluator needs: keys for products and for sums over a block of slots."""
-        steps = [-(1 << k) for k in range(BLOCK.bit_length() - 1)]
-        return self.engine.create_evaluation_keys(self.secret_key, steps=steps, progress=progress)
+        return self.engine.create_evaluation_keys(
+            self.secret_key, steps=evaluation_steps(), progress=progress
+        )
 
     def encrypt(self, features: np.ndarray) -> Ciphertext:
         """Pack one sample a block, as many ciphertexts in a batch as are needed, and encrypt."""
-        per_ciphertext = self.engine.config.num_slots // BLOCK
-        batch = -(-len(features) // per_ciphertext)
-        blocks = np.zeros((batch * per_ciphertext, BLOCK))
-        blocks[: len(features), : features.shape[1]] = features
-        message = blocks.reshape(batch, -1)
+        message = pack(features, self.engine.config)
         return self.engine.encrypt_message(
             message, self.public_key, message_bound=1.0, output_domain="ntt"
         )
@@ -125,9 +173,9 @@ class DataOwner:
     def decrypt(
         self, scores: Ciphertext, count: int, policy: DecryptPolicy | None = None
     ) -> np.ndarray:
-        """Decrypt the scores of the first samples: the first slot of each block."""
+        """Decrypt the scores of the first samples."""
         slots = self.engine.decrypt_message(scores, self.secret_key, policy=policy, real=True)
-        return slots[..., ::BLOCK].reshape(-1)[:count].numpy()
+        return unpack(slots, count)
 
 
 class Evaluator:
@@ -146,8 +194,11 @@ class Evaluator:
         weights = np.tile(block, engine.config.num_slots // BLOCK)
         factor = engine.prepare_plaintext(weights, like=samples, for_="multiply")
         products = engine.rescale_to_next_depth(engine.multiply_plaintext(samples, factor))
-        sums = engine.sum_slots(products, size=BLOCK)
-        return engine.add_scalar(sums, model.bias / model.interval)
+        bias = model.bias / model.interval
+        t = engine.add_scalar(engine.sum_slots(products, size=BLOCK), bias)
+        # Tracked is 32 times the largest weight. No feature is above 1, so the sum of the weights'
+        # sizes is a bound as well, and a tighter one.
+        return engine.assume_message_bound(t, float(np.abs(block).sum()) + abs(bias))
 
     def sigmoid(self, t: Ciphertext) -> Ciphertext:
         """Compute p(t) = 1/2 + slope t + (cubic t) t^2; two depths more."""

@@ -75,6 +75,18 @@ def _rounding_size(degree: int, components: int) -> float:
     return sum(tails[k] * one * secret**k for k in range(components))
 
 
+def truncation(config: CkksConfig, components: int, scale: float) -> float:
+    """Bound the error of one division that rounds down: a rounding error and its mean of 1/2.
+
+    The mean polynomial 1/2 (1 + X + ... + X^(N-1)) is largest at the root next to 1, where its
+    value is 1/2 / sin(pi / 2N), about N / pi.
+    """
+    mean = 0.5 / math.sin(math.pi / (2 * config.N))
+    secret = TAIL * math.sqrt(config.N * _TERNARY_VARIANCE)
+    means = sum(mean * secret**k for k in range(components))
+    return rounding(config, components, scale) + means / scale
+
+
 def public_key_encryption(config: CkksConfig, scale: float) -> float:
     """Bound ModDown(v pk + e): the key's and encryption's errors divided by P, and a rounding."""
     error = math.sqrt(config.N) * config.sigma

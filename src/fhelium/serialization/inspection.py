@@ -7,6 +7,7 @@ from itertools import groupby
 
 from fhelium.config import CkksConfig
 from fhelium.serialization.container import TensorEntry
+from fhelium.serialization.layout import memory_bytes
 from fhelium.serialization.manifest import FORMAT_VERSION, KEY_SET, Manifest, schema_version
 from fhelium.values import CkksState
 from fhelium.values.text import count_text, list_text, size_text
@@ -61,8 +62,10 @@ class FileInfo:
     def __str__(self) -> str:
         """Return the description as lines of text."""
         mark = ", INSECURE" if self.insecure else ""
+        # A name may hold what a terminal would obey.
+        name = self.path if self.path.isprintable() else ascii(self.path)
         lines = [
-            f"{self.path}: {self.type_name}{mark}",
+            f"{name}: {self.type_name}{mark}",
             _line("format", f"{self.format_version}, schema {self.schema_version}"),
             _line("parameters", repr(self.config)),
             _line("context", self.context_id),
@@ -104,7 +107,7 @@ def describe_file(
         contents=_contents(manifest),
         sealed=manifest.seal is not None,
         file_bytes=file_bytes,
-        memory_bytes=_memory_bytes(manifest, entries),
+        memory_bytes=memory_bytes(manifest, entries),
         digest_verified=verified,
     )
 
@@ -144,11 +147,3 @@ def _contents(manifest: Manifest) -> tuple[str, ...]:
         elif manifest.type_name == KEY_SET:
             texts.append("relinearization" if name == "RelinearizationKey" else "conjugation")
     return tuple(texts)
-
-
-def _memory_bytes(manifest: Manifest, entries: tuple[TensorEntry, ...]) -> int:
-    stored = sum(entry.nbytes for entry in entries)
-    config = manifest.config
-    if manifest.type_name == "SecretKey":
-        return len(config.primes) * config.N * config.dtype.itemsize
-    return 2 * stored if manifest.seeded else stored

@@ -98,6 +98,22 @@ def check_entries(manifest: Manifest, entries: Sequence[TensorEntry]) -> None:
             )
 
 
+def memory_bytes(manifest: Manifest, entries: Sequence[TensorEntry]) -> int:
+    """Return the payload bytes that a file's value has in memory.
+
+    Example:
+        >>> from fhelium.serialization.manifest import describe_value
+        >>> manifest = describe_value(public_key)
+        >>> memory_bytes(manifest, needed_entries(manifest)) == public_key.nbytes
+        True
+    """
+    config = manifest.config
+    if manifest.type_name == SECRET_KEY:
+        return len(config.primes) * config.N * config.dtype.itemsize
+    stored = sum(entry.nbytes for entry in entries)
+    return 2 * stored if manifest.seeded else stored
+
+
 def byte_views(tensors: Iterable[torch.Tensor]) -> Iterator[memoryview]:
     """Yield the bytes of tensors in the order of their indices, a few MiB at a time.
 

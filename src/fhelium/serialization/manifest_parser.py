@@ -226,11 +226,8 @@ def _seeded(found: dict[str, Any], name: str, state: CkksState) -> tuple[Seeded,
 
 
 def _check_seeded_state(state: CkksState) -> None:
-    if (state.components, state.modulus_basis, state.residue_representation) != (
-        2,
-        "Q",
-        "standard",
-    ):
+    fresh = state.components == 2 and state.modulus_basis == "Q"
+    if not fresh or state.residue_representation != "standard":
         refuse(
             f"has a seed for a second component in the state {state!r}",
             "A ciphertext with a seed is fresh: two components, basis Q, standard residues",

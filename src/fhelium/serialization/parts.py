@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 import torch
 
+from fhelium.backend.memory import require_memory
 from fhelium.serialization.container import TensorEntry
 from fhelium.serialization.expansion import Expander
-from fhelium.serialization.layout import TORCH_DTYPES
+from fhelium.serialization.layout import TORCH_DTYPES, memory_bytes
 from fhelium.serialization.manifest import CONFIG, SECRET_KEY, SLOT_TYPES, Manifest, Seeded, Stored
-from fhelium.serialization.storage import refuse_access
 from fhelium.serialization.strict_json import refuse
 from fhelium.serialization.tensors import file_order, halves
 from fhelium.values import (
@@ -56,7 +55,7 @@ def prepare_parts(
         unseal: Opens a sealed secret key.
 
     Raises:
-        FileAccessError: The value takes more memory than this machine has.
+        InsufficientMemoryError: The value takes more memory than there is.
     """
     _require_memory(manifest, entries, path)
     state = manifest.state
@@ -77,19 +76,9 @@ def prepare_parts(
 
 def _require_memory(manifest: Manifest, entries: Sequence[TensorEntry], path: str) -> None:
     # A file with holes takes no room on disk: its size says nothing about good faith.
-    needed = sum(entry.nbytes for entry in entries) * (2 if manifest.seeded else 1)
-    try:
-        room = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError):
-        return
-    if needed > room:
-        refuse_access(
-            "load_value",
-            f"{path!a} needs {needed} bytes and this machine has {room}",
-            "A value is loaded into memory as a whole",
-            "Load it on a larger machine, or save it in parts",
-            needed_bytes=needed,
-        )
+    needed = memory_bytes(manifest, entries)
+    what = f"the {manifest.type_name} in {path!a} would"
+    require_memory("load_value", what, needed, "cpu", "Load it where there is more memory")
 
 
 def _check_residues(data: torch.Tensor, state: CkksState, expander: Expander) -> None:

@@ -50,10 +50,10 @@ def load_value(
     and their identity against their rules. The digest finds damage, not forgery: it has no secret,
     so authenticate files that come over a network.
 
-    Formula: the uniform half of a public or switching key is expanded from its stored seed, a
-    secret key from its ternary coefficients, bit for bit as they were.
+    Formula: a uniform half that was left out is expanded from its seed, a secret key from its
+    ternary coefficients, bit for bit as they were.
 
-    State: that of the saved value, bounds included.
+    State: that of the saved value, bounds included. A secret key counts its decryptions anew.
 
     Cost: one read of the file at the speed of BLAKE2b, about 1 GB/s; for keys, the expansion of
     the seed as in key generation; for a sealed key, scrypt: about half a second.
@@ -74,6 +74,7 @@ def load_value(
             permissions let others read it (`chmod 600` it and make a new key).
         PassphraseError: The passphrase is wrong, missing, or given for a file without one.
         ContextMismatchError: The file has other parameters than `config`.
+        InsufficientMemoryError: The value would not fit into the memory that is left.
 
     Example:
         >>> import fhelium, tempfile

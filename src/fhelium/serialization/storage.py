@@ -108,7 +108,7 @@ def open_regular(path: str, operation: str) -> Iterator[OpenFile]:
         ...     print(error.fact)
         '/dev/null' is a device
     """
-    if os.path.basename(path).startswith(_PARTIAL_PREFIX) and path.endswith(_PARTIAL_SUFFIX):
+    if _is_partial(os.path.basename(path)):
         refuse_access(
             operation,
             f"{path!a} is what an interrupted save left behind",
@@ -157,8 +157,9 @@ def write_atomically(path: str, operation: str, *, replace: bool) -> Iterator[in
     """
     name = os.path.basename(path)
     partial = f"{_PARTIAL_PREFIX}{secrets.token_hex(8)}{_PARTIAL_SUFFIX}"
-    if not name:
-        refuse_access(operation, f"{path!a} names a folder", "A file has a name", "Add one")
+    if not name or _is_partial(name):
+        kind = "has the name of a temporary file" if name else "names a folder"
+        refuse_access(operation, f"{path!a} {kind}", "A file has a name", "Choose another one")
     folder = fd = -1
     made = False
     with translated(operation, path):
@@ -175,11 +176,11 @@ def write_atomically(path: str, operation: str, *, replace: bool) -> Iterator[in
             _give_name(partial, name, folder, path, operation, replace)
             os.fsync(folder)
         finally:
-            if fd >= 0:
-                os.close(fd)
             if made:
                 with suppress(FileNotFoundError):
                     os.unlink(partial, dir_fd=folder)
+            if fd >= 0:
+                os.close(fd)
             if folder >= 0:
                 os.close(folder)
 
@@ -243,6 +244,10 @@ def translated(operation: str, path: str) -> Iterator[None]:
         ) from error
 
 
+def _is_partial(name: str) -> bool:
+    return name.startswith(_PARTIAL_PREFIX) and name.endswith(_PARTIAL_SUFFIX)
+
+
 def _flags(flags: int, *names: str) -> int:
     for name in ("O_CLOEXEC", *names):
         flags |= getattr(os, name, 0)
@@ -285,6 +290,19 @@ def _give_name(
         os.link(partial, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
         _refuse_existing(path, operation)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
+            raise
+        refuse_access(
+            operation,
+            f"{path!a} is on a file system without hard links",
+            "A secret key gets its name by a hard link, because that replaces no other file",
+            "Save it on another file system, then move it",
+            errno=error.errno,
+            path=path,
+        )
+    # Here as well as in the end: an interrupt between two lines hits one of the two at most.
+    os.unlink(partial, dir_fd=folder)
 
 
 def _refuse_existing(path: str, operation: str) -> NoReturn:

@@ -66,14 +66,14 @@ def save_value(
     file beside the target, to the disk, and then get the name in one step. An older file of that
     name is replaced; a secret key neither replaces a file nor is ever replaced.
 
-    Formula: of a public or switching key the file holds the hidden half and the 32-byte seed of
-    the uniform one, half of its size in memory; of a secret key its ternary coefficients, one byte
-    each.
+    Formula: of a public or switching key, and of a ciphertext from `encrypt_with_secret_key`, the
+    file holds the hidden half and the 32-byte seed of the uniform one, half of the size in memory;
+    of a secret key its ternary coefficients, one byte each.
 
     State: all of it is stored, bounds included; `load_value` gives an equal value.
 
-    Cost: one pass over the payload at the speed of BLAKE2b, about 1 GB/s, and of the disk; for
-    keys also an expansion of the seed, to be sure that it gives the half that is left out.
+    Cost: one pass over the payload at the speed of BLAKE2b, about 1 GB/s, and of the disk; where
+    a half is left out, also its expansion, to be sure that the seed gives it.
 
     Args:
         value: What to save, on any device.
@@ -101,6 +101,8 @@ def save_value(
     """
     name = path_text(path, _OPERATION)
     _require_stored(value)
+    if isinstance(value, EvaluationKeys):
+        value = EvaluationKeys(*value)  # other threads may add to the set meanwhile
     secret = isinstance(value, SecretKey)
     if secret and allow_secret_key is not True:
         raise SecretExposureError(

@@ -36,12 +36,12 @@ def _rescale(
     depth: int,
     domains: tuple[str, str],
     tables: dict[str, torch.Tensor],
+    rounding: str = "nearest",
 ) -> torch.Tensor:
     if domains[0] == "ntt":
         residues = _transform(backend, "before", depth, tables).inverse(residues)
-    result = ckks_ops.rescale_nearest(
-        residues, tables["rescale/inverse"], tables["rns_parameters/dropped"]
-    )
+    divide = ckks_ops.rescale_nearest if rounding == "nearest" else ckks_ops.rescale_truncating
+    result = divide(residues, tables["rescale/inverse"], tables["rns_parameters/dropped"])
     if domains[1] == "ntt":
         _transform(backend, "after", depth + 1, tables).forward_(result)
     return result
@@ -66,7 +66,9 @@ class NativeRescaleImplementation(CompositeImplementation):
     ) -> torch.Tensor:
         backend = require_ntt_backend(invocation.attributes.get("ntt_backend"))
         domains = (invocation.attributes["polynomial_domain"], output_domain(invocation))
-        return _rescale(backend, operands[0], invocation.attributes["depth"], domains, tables)
+        depth = invocation.attributes["depth"]
+        rounding = invocation.attributes.get("rounding") or "nearest"
+        return _rescale(backend, operands[0], depth, domains, tables, rounding)
 
 
 class NativeModSwitchImplementation(CompositeImplementation):

@@ -21,6 +21,7 @@ OPERATORS = (
     "multiply_plaintext",
     "multiply_plaintext_",
     "rescale_nearest",
+    "rescale_truncating",
     "slots_to_coefficients",
 )
 
@@ -73,6 +74,10 @@ def rescale_nearest(input: Tensor, inverse: Tensor, rns_params: Tensor) -> Tenso
     return shapes.with_limbs_of(input, inverse)
 
 
+def rescale_truncating(input: Tensor, inverse: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.with_limbs_of(input, inverse)
+
+
 def slots_to_coefficients(slots: Tensor, tables: Tensor) -> Tensor:
     return shapes.coefficients_of_slots(slots)
 
@@ -90,5 +95,6 @@ FAKES = {
     "multiply_plaintext": multiply_plaintext,
     "multiply_plaintext_": multiply_plaintext_,
     "rescale_nearest": rescale_nearest,
+    "rescale_truncating": rescale_truncating,
     "slots_to_coefficients": slots_to_coefficients,
 }

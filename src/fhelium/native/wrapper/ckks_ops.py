@@ -83,6 +83,12 @@ def rescale_nearest(input: Tensor, inverse: Tensor, rns_params: Tensor) -> Tenso
     return torch.ops.fhelium_ckks_ops.rescale_nearest.default(input, inverse, rns_params)
 
 
+def rescale_truncating(input: Tensor, inverse: Tensor, rns_params: Tensor) -> Tensor:
+    """``rescale_truncating(Tensor input, Tensor inverse, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.rescale_truncating.default(input, inverse, rns_params)
+
+
 def slots_to_coefficients(slots: Tensor, tables: Tensor) -> Tensor:
     """``slots_to_coefficients(Tensor slots, Tensor tables) -> Tensor``"""
     require_native()

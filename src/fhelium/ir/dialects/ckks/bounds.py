@@ -20,10 +20,9 @@ from fhelium.values import CkksState
 class AssumeMessageBoundOp(DeclaredOperation):
     """Take the caller's word that no slot exceeds ``bound``: message_bound = min(., bound).
 
-    Bounds follow intervals, and intervals overestimate: t^2 - t over [-1, 1] is within
-    [-1/4, 2], which the sum of its terms' bounds cannot know. A tighter bound leaves more room
-    in the modulus and less noise after a product. The tracked bound stays where it is the
-    smaller one.
+    Bounds follow intervals, and intervals overestimate: t - t^2 is at most 1/4 on [0, 1], and
+    the bounds of its terms add up to 2. A tighter bound leaves more room in the modulus and
+    less noise after a product. The tracked bound stays where it is the smaller one.
 
     The word must be true for every message that the computation may meet, and it is public: do
     not compute it from a secret message. Where it is false, later bounds are false; decryption

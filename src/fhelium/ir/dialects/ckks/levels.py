@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import torch
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr
@@ -27,6 +27,10 @@ from fhelium.values import CkksState, PolynomialDomain
 @irdl_op_definition
 class RescaleOp(DeclaredOperation):
     """Divide by the next prime of the chain with rounding to nearest: c -> round(c / q_d).
+
+    The IR also knows ``rounding = "truncate"``, for comparison with implementations that round
+    down: its error has a mean, half a unit in every coefficient, which adds up in the slots
+    near X = 1 (slot 0: 2^-21 at N = 2^14 and scale 2^40).
 
     Shapes:
         [component, *batch, limb, N] -> [component, *batch, limb - 1, N].
@@ -61,13 +65,18 @@ class RescaleOp(DeclaredOperation):
     name = "ckks.rescale"
     ciphertext = operand_def(CiphertextType)
     output_domain = opt_prop_def(StringAttr)
+    rounding = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
-    ENGINE: ClassVar = EngineMethod("rescale_to_next_depth", "levels")
+    ENGINE: ClassVar = EngineMethod("rescale_to_next_depth", "levels", hidden=("rounding",))
     FACTS: ClassVar = OperationFacts(consumes_depth=True)
 
     @classmethod
     def transfer(
-        cls, ciphertext: CkksState, *, output_domain: PolynomialDomain | None = None
+        cls,
+        ciphertext: CkksState,
+        *,
+        output_domain: PolynomialDomain | None = None,
+        rounding: Literal["nearest", "truncate"] = "nearest",
     ) -> CkksState:
         operation = cls.public_name()
         require_ciphertext(operation, ciphertext)
@@ -90,7 +99,15 @@ class RescaleOp(DeclaredOperation):
                 "Multiply first, or drop a prime with engine.mod_switch_to_depth",
             )
         result = config.canonical_scale(exact, depth + 1)
-        error = noise.rounding(config, ciphertext.components or 3, result)
+        if rounding not in ("nearest", "truncate"):
+            raise StateError(
+                operation,
+                f"rounding is {rounding!r}, needed is 'nearest' or 'truncate'",
+                "A division rounds one way or the other",
+                "Leave it out for nearest",
+            )
+        rounded = noise.rounding if rounding == "nearest" else noise.truncation
+        error = rounded(config, ciphertext.components or 3, result)
         # Reading a value at a scale that is off by a factor 1 + d moves it by d of its size.
         off = abs(result / exact - 1) + noise.SCALE_ROUNDING
         relabelled = known_product(known_sum(ciphertext.message_bound, ciphertext.noise_bound), off)
@@ -103,7 +120,10 @@ class RescaleOp(DeclaredOperation):
 
     @staticmethod
     def reference(
-        ciphertext: torch.Tensor, *, output_domain: PolynomialDomain | None = None
+        ciphertext: torch.Tensor,
+        *,
+        output_domain: PolynomialDomain | None = None,
+        rounding: Literal["nearest", "truncate"] = "nearest",
     ) -> torch.Tensor:
         return ciphertext
 

@@ -310,9 +310,9 @@ class MultiplyScalarOp(DeclaredOperation):
         if factor is not None and factor < 1:
             raise MessageValueError(
                 operation,
-                f"scale is {scale}, the smallest is 1",
+                f"scale is {factor}, the smallest is 1",
                 "The factor is rounded to an integer at this scale",
-                "Pass a scale of 1 or more",
+                "Pass a scale of 1 or more, or rescale the ciphertext first",
             )
         if factor == 1.0 and float(value) != math.floor(value):
             raise MessageValueError(

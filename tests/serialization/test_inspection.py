@@ -76,6 +76,13 @@ def test_the_printed_lines(ring, files):
     assert "opens with its passphrase only" in str(fhelium.inspect_value(files / "sealed"))
 
 
+def test_names_are_shown_harmlessly(sources, tmp_path):
+    path = tmp_path / "a\x1b[2Jb\n"
+    path.write_bytes(sources["config"])
+    assert str(fhelium.inspect_value(path)).isprintable() is False  # it has lines
+    assert all(line.isprintable() for line in str(fhelium.inspect_value(path)).split("\n"))
+
+
 def test_no_tensor_is_read(files, monkeypatch):
     """Only header bytes are asked for, however large the file."""
     read = []

@@ -1,0 +1,146 @@
+"""Time the NTT kernels of every instruction set of this machine, without torch in between.
+
+Usage: THP_MEM_ALLOC_ENABLE=1 python benchmarks/kernels/bench_ntt.py [--bits 45,50,60]
+       [--rounds 31] [--isa avx2,avx512] [--cpu 1] [--prototype FOLDER] [--operators]
+
+Compiles the kernels with a small harness in a temporary folder and runs it pinned to one CPU.
+Microseconds a transform, in place, rows and tables on huge pages: `hot` is the same row again and
+again, `sweep` goes over 24 limbs. Every figure is the median over rounds in which all candidates
+take turns; the lower decile stands in brackets, as what a quiet machine would give.
+
+--prototype names a folder with `ntt512_v3p.hpp`, a hand-written transform for primes up to 45
+bits; then a column holds the ratio to it. --operators also times the sweep through torch's
+dispatcher, for which THP_MEM_ALLOC_ENABLE=1 has to be set.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = Path(__file__).resolve().parent
+FLAGS = ["-O3", "-std=gnu++20", "-ffp-contract=off", f"-I{ROOT / 'csrc'}"]
+ISA_FLAGS = {
+    "portable": [],
+    "avx2": ["-mavx2", "-mfma"],
+    "avx512": [
+        *("-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx512bw", "-mavx512ifma", "-mfma"),
+        "-Wno-maybe-uninitialized",
+    ],
+}
+LIMBS = 24
+
+
+def compile_harness(folder: Path, prototype: Path | None) -> Path:
+    """Build the harness and return its path."""
+    compiler = os.environ.get("CXX", "c++")
+    objects = []
+    for isa, flags in ISA_FLAGS.items():
+        for source in sorted((ROOT / "csrc" / "ntt").glob(f"*_{isa}.cpp")):
+            objects.append(folder / f"{source.stem}.o")
+            command = [compiler, *FLAGS, *flags, "-c", str(source), "-o", str(objects[-1])]
+            subprocess.run(command, check=True)
+    command = [compiler, *FLAGS, *map(str, objects), str(HERE / "ntt_harness.cpp")]
+    if prototype is not None:
+        command += [*ISA_FLAGS["avx512"], "-w", "-DWITH_PROTOTYPE", f"-I{prototype}"]
+    program = folder / "ntt_harness"
+    subprocess.run([*command, "-o", str(program)], check=True)
+    return program
+
+
+def usable_isas() -> list[str]:
+    """Return the kernels that the machine can run."""
+    flags = set(Path("/proc/cpuinfo").read_text().split())
+    return ["portable", *(isa for isa in ("avx2", "avx512") if needs(isa) <= flags)]
+
+
+def needs(isa: str) -> set[str]:
+    return {flag[2:] for flag in ISA_FLAGS[isa] if flag.startswith("-m")}
+
+
+def measurements(
+    program: Path, isas: list[str], bits: str, rounds: int, cpu: int
+) -> Iterator[tuple[str, int, int, list[float]]]:
+    """Yield kernel and direction, log2 N, prime bits, and hot and sweep as median and decile."""
+    command = ["taskset", "-c", str(cpu), str(program), str(rounds), ",".join(isas)]
+    result = subprocess.run([*command, *bits.split(",")], check=True, stdout=subprocess.PIPE)
+    for line in result.stdout.decode().splitlines():
+        name, log_degree, prime_bits, *times = line.split()
+        yield name, int(log_degree), int(prime_bits), [float(t) for t in times]
+
+
+def print_table(rows: list[tuple[str, int, int, list[float]]]) -> None:
+    """Print one line a measurement, with the ratio to the prototype where there is one."""
+    base = {(n.split("-")[1], d, b): t for n, d, b, t in rows if n.startswith("prototype")}
+    print(f"{'kernel':20}{'N':>6}{'bits':>5}{'hot us':>18}{'sweep us':>20}   ratio to prototype")
+    for name, log_degree, bits, (hot, hot_low, sweep, sweep_low) in rows:
+        line = f"{name:20}{f'2^{log_degree}':>6}{bits:>5}"
+        line += f"{hot:9.2f} [{hot_low:6.2f}]{sweep:10.2f} [{sweep_low:7.2f}]"
+        reference = base.get((name.split("-")[1], log_degree, bits))
+        if reference and not name.startswith("prototype"):
+            line += f"   {hot / reference[0]:.2f} [{hot_low / reference[1]:.2f}]"
+            line += f" / {sweep / reference[2]:.2f} [{sweep_low / reference[3]:.2f}]"
+        print(line)
+
+
+def time_operators(rounds: int) -> None:
+    """Print a transform's share of a sweep over 24 limbs through the operators, one thread."""
+    import torch
+
+    from fhelium.config import CkksConfig
+    from fhelium.native.wrapper import ntt_ops, rns_ops
+
+    torch.set_num_threads(1)
+    pages = "huge" if os.environ.get("THP_MEM_ALLOC_ENABLE") == "1" else "small"
+    config = CkksConfig.parse("slots32768_scale40_depth34_int64")
+    chain = config.q_primes[:LIMBS]
+    print(f"operators on {rns_ops.cpu_isa()}, {pages} pages, 24 limbs of 40 bits")
+    for log_degree in range(13, 17):
+        degree = 1 << log_degree
+        power = config.N // degree  # psi^power has order 2 N for the smaller ring
+        roots = torch.tensor([pow(config.root(i), power, q) for i, q in enumerate(chain)])
+        params = rns_ops.rns_parameters(torch.tensor(chain), degree)
+        tables = ntt_ops.ntt_tables(roots, degree, params)
+        x = torch.randint(0, min(chain), (LIMBS, degree))
+        for name, call in (("forward", ntt_ops.ntt_packed_), ("inverse", ntt_ops.intt_packed_)):
+            times = []
+            for _ in range(rounds):
+                start = time.perf_counter()
+                call(x, tables, params)
+                times.append((time.perf_counter() - start) * 1e6 / LIMBS)
+            print(f"{name:20}{f'2^{log_degree}':>6}{median(times):10.2f} us [{min(times):.2f}]")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bits", default="45,48,50,56,60")
+    parser.add_argument("--rounds", type=int, default=31)
+    parser.add_argument("--isa", default=",".join(usable_isas()))
+    parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)))
+    parser.add_argument("--prototype", type=Path, default=ROOT.parent / "shared/prototypes/cpu")
+    parser.add_argument("--operators", action="store_true")
+    arguments = parser.parse_args()
+    prototype = arguments.prototype
+    if not (prototype / "ntt512_v3p.hpp").exists() or "avx512" not in usable_isas():
+        prototype = None
+    with tempfile.TemporaryDirectory() as name:
+        program = compile_harness(Path(name), prototype)
+        isas = arguments.isa.split(",")
+        rows = measurements(program, isas, arguments.bits, arguments.rounds, arguments.cpu)
+        print_table(list(rows))
+    if arguments.operators:
+        sys.stdout.flush()
+        os.sched_setaffinity(0, {arguments.cpu})
+        time_operators(arguments.rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+// CKKS rows with AVX-512 IFMA: moduli below 2^50 and contiguous rows; the rest goes to the portable
+// kernels.
+#include "ckks/kernels.h"
+#include "common/ifma.h"
+#include "common/number_theory.h"
+
+namespace fhelium {
+namespace {
+
+const CkksKernels<u64>& portable = kCkksKernels64Portable;
+
+// ---- key-switch inner product ------------------------------------------------------------------
+
+/// Three streams a digit are more than the machine follows by itself. A prefetch past the end of a
+/// row does nothing.
+constexpr i64 kAhead = 256;
+
+FHELIUM_INLINE __m512i load_ahead(Part part, const u64* p) { return load(part, p); }
+FHELIUM_INLINE __m512i load_ahead(Whole, const u64* p) {
+  _mm_prefetch((const char*)(p + kAhead), _MM_HINT_T0);
+  return load(Whole{}, p);
+}
+
+/// kVectors vectors of both results. kFold: the sum may pass q R, so it is folded after each group
+/// and before the last reduction.
+template <bool kFold, int kVectors, class Lanes>
+FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count,
+                                i64 k, Lanes lanes, const VectorModulus& m) {
+  Halves sum0[kVectors], sum1[kVectors];
+  for (int v = 0; v < kVectors; ++v) sum0[v] = sum1[v] = no_products();
+  for (i64 d = 0; d < count; ++d) {
+    const KeySwitchTerm<u64> term = terms[d];
+    for (int v = 0; v < kVectors; ++v) {
+      const i64 at = k + v * kLanes;
+      const __m512i x = load_ahead(lanes, term.digit + at);
+      add_product(sum0[v], x, load_ahead(lanes, term.key0 + at));
+      add_product(sum1[v], x, load_ahead(lanes, term.key1 + at));
+    }
+    if (kFold && (d % kFoldEvery == kFoldEvery - 1 || d == count - 1))
+      for (int v = 0; v < kVectors; ++v) {
+        fold(sum0[v], m);
+        fold(sum1[v], m);
+      }
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    const __m512i x0 = montgomery_signed(carried_high(sum0[v]), sum0[v].low, m);
+    const __m512i x1 = montgomery_signed(carried_high(sum1[v]), sum1[v].low, m);
+    store(lanes, out0 + k + v * kLanes, lift_once(x0, m));
+    store(lanes, out1 + k + v * kLanes, lift_once(x1, m));
+  }
+}
+
+template <bool kFold>
+void inner_row(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count, i64 n,
+               const Modulus<u64>& modulus) {
+  constexpr int kBlock = 4;  // a row's stretch of four cache lines
+  const VectorModulus m = in_lanes(modulus);
+  for_blocks<kBlock>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
+    inner_block<kFold, kVectors>(out0, out1, terms, count, k, lanes, m);
+  });
+}
+
+void inner_product(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count, i64 digit_step,
+                   i64 key_step, i64 n, const Modulus<u64>& m) {
+  if (m.bits != 52 || digit_step != 1 || key_step != 1)
+    portable.inner_product(out0, out1, terms, count, digit_step, key_step, n, m);
+  // floor(R / q) products stay below q R, 2^11 low halves below 2^63.
+  else if ((u64)count <= m.reciprocal >> 12 && count <= 2048)
+    inner_row<false>(out0, out1, terms, count, n, m);
+  else
+    inner_row<true>(out0, out1, terms, count, n, m);
+}
+
+// ---- ciphertext products -----------------------------------------------------------------------
+
+/// x R mod q as a representative in (0, 2 q).
+FHELIUM_INLINE __m512i to_montgomery_lazy(__m512i x, __m512i square, const VectorModulus& m) {
+  return _mm512_add_epi64(montgomery_multiply_signed(x, square, m), m.q);
+}
+
+// The right factors go to Montgomery form first and stay below 2 q: the middle sum is below
+// 4 q^2 < q R.
+void product(u64* const out[3], const u64* const lhs[2], i64 lhs_step, const u64* const rhs[2],
+             i64 rhs_step, i64 n, const Modulus<u64>& modulus) {
+  if (modulus.bits != 52 || lhs_step != 1 || rhs_step != 1) {
+    portable.product(out, lhs, lhs_step, rhs, rhs_step, n, modulus);
+    return;
+  }
+  const VectorModulus m = in_lanes(modulus);
+  const __m512i square = broadcast(modulus.montgomery_square);
+  u64 *const out0 = out[0], *const out1 = out[1], *const out2 = out[2];
+  const u64 *const lhs0 = lhs[0], *const lhs1 = lhs[1], *const rhs0 = rhs[0], *const rhs1 = rhs[1];
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const __m512i a0 = load(lanes, lhs0 + k), a1 = load(lanes, lhs1 + k);
+    const __m512i b0 = to_montgomery_lazy(load(lanes, rhs0 + k), square, m);
+    const __m512i b1 = to_montgomery_lazy(load(lanes, rhs1 + k), square, m);
+    Halves cross = no_products();
+    add_product(cross, a0, b1);
+    add_product(cross, a1, b0);
+    store(lanes, out0 + k, montgomery_multiply(a0, b0, m));
+    store(lanes, out1 + k, lift_once(montgomery_signed(carried_high(cross), cross.low, m), m));
+    store(lanes, out2 + k, montgomery_multiply(a1, b1, m));
+  });
+}
+
+void square(u64* const out[3], const u64* const in[2], i64 step, i64 n,
+            const Modulus<u64>& modulus) {
+  if (modulus.bits != 52 || step != 1) {
+    portable.square(out, in, step, n, modulus);
+    return;
+  }
+  const VectorModulus m = in_lanes(modulus);
+  const __m512i square = broadcast(modulus.montgomery_square);
+  u64 *const out0 = out[0], *const out1 = out[1], *const out2 = out[2];
+  const u64 *const in0 = in[0], *const in1 = in[1];
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const __m512i a0 = load(lanes, in0 + k), a1 = load(lanes, in1 + k);
+    const __m512i b0 = to_montgomery_lazy(a0, square, m), b1 = to_montgomery_lazy(a1, square, m);
+    store(lanes, out0 + k, montgomery_multiply(a0, b0, m));
+    store(lanes, out1 + k, montgomery_multiply(_mm512_add_epi64(a0, a0), b1, m));
+    store(lanes, out2 + k, montgomery_multiply(a1, b1, m));
+  });
+}
+
+// ---- rescaling ---------------------------------------------------------------------------------
+
+// With h = (q0 - 1) / 2 and t = x + h mod q0, the centred r is t - h, so x - r = x + h - t. Here t
+// is only brought below 2 q, and x + h + 2 q - t lies in (0, 4 q): the product is below 4 q^2 < q
+// R.
+void rescale(u64* out, const u64* in, const u64* dropped, i64 step, i64 n, u64 q0, u64 inverse,
+             const Modulus<u64>& modulus) {
+  if (modulus.bits != 52 || step != 1 || q0 >> 52 != 0) {
+    portable.rescale(out, in, dropped, step, n, q0, inverse, modulus);
+    return;
+  }
+  const VectorModulus m = in_lanes(modulus);
+  const u64 middle = (q0 - 1) / 2;
+  const __m512i whole = broadcast(q0), half = broadcast(middle), factor = broadcast(inverse);
+  const __m512i lift = broadcast(reduce_word(middle, modulus) + 2 * modulus.q);
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const __m512i t = reduce_lazy(add_modular(load(lanes, dropped + k), half, whole), m);
+    const __m512i x = _mm512_add_epi64(load(lanes, in + k), lift);
+    store(lanes, out + k, montgomery_multiply(_mm512_sub_epi64(x, t), factor, m));
+  });
+}
+
+// ---- automorphisms -----------------------------------------------------------------------------
+
+/// A gather of eight words takes longer than eight loads.
+void permute_signed(u64* out, const u64* in, i64 step, i64 n, u64 inverse, const Modulus<u64>& m) {
+  portable.permute_signed(out, in, step, n, inverse, m);
+}
+
+// In bit-reversed order the three low bits of a position are the top bits of r = r_0 + j n / 8, and
+// g (r_0 + j n / 8) is g r_0 modulo n / 8 with a top part of its own: eight neighbours come from
+// eight neighbours, in one of eight orders.
+void automorphism_source(uint32_t* source, i64 n, u64 galois_element) {
+  if (n < kLanes) {
+    portable.automorphism_source(source, n, galois_element);
+    return;
+  }
+  const int bits = exact_log2(n) - 3;
+  const u64 mask = ((u64)1 << bits) - 1;
+  alignas(32) uint32_t orders[8][8];
+  for (u64 top = 0; top < 8; ++top)
+    for (u64 j = 0; j < 8; ++j)
+      orders[top][j] = (uint32_t)reverse_bits((top + galois_element * reverse_bits(j, 3)) & 7, 3);
+  for (u64 block = 0; block <= mask; ++block) {
+    const u64 r = galois_element / 2 + galois_element * reverse_bits(block, bits);
+    const auto first = (int)(8 * reverse_bits(r & mask, bits));
+    const __m256i order = _mm256_load_si256((const __m256i*)orders[r >> bits & 7]);
+    _mm256_storeu_si256((__m256i*)(source + 8 * block),
+                        _mm256_add_epi32(order, _mm256_set1_epi32(first)));
+  }
+}
+
+/// `source` comes from automorphism_source: eight neighbours in some order.
+void permute(u64* out, const u64* in, i64 step, const uint32_t* source, i64 n) {
+  if (step != 1 || n < kLanes) {
+    portable.permute(out, in, step, source, n);
+    return;
+  }
+  for (i64 k = 0; k < n; k += kLanes) {
+    // The permutation reads the last three bits of an index.
+    const __m512i order = _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i*)(source + k)));
+    const __m512i x = load(Whole{}, in + (source[k] & ~7u));
+    store(Whole{}, out + k, _mm512_permutexvar_epi64(order, x));
+  }
+}
+
+}  // namespace
+
+const CkksKernels<u64> kCkksKernels64Avx512 = {
+    .inner_product = inner_product,
+    .product = product,
+    .square = square,
+    .rescale = rescale,
+    .permute_signed = permute_signed,
+    .automorphism_source = automorphism_source,
+    .permute = permute,
+};
+
+}  // namespace fhelium

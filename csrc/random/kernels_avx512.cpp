@@ -1,0 +1,251 @@
+// Samplers with AVX-512: sixteen ChaCha20 blocks at once, eight coefficients at once. As in the
+// portable kernels, no branch and no index depends on a secret word.
+#include "common/ifma.h"
+#include "common/number_theory.h"
+#include "random/gaussian_table.h"
+#include "random/kernels.h"
+
+namespace fhelium {
+namespace {
+
+constexpr i64 kWordsPerBlock = 8;  // 64-bit words
+constexpr i64 kBlocks = 16;
+constexpr i64 kTile = kBlocks * kWordsPerBlock;  // coefficients drawn at once
+
+// ---- ChaCha20 (RFC 8439) -----------------------------------------------------------------------
+
+FHELIUM_INLINE __m512i in_all(u32 x) { return _mm512_set1_epi32((int)x); }
+
+FHELIUM_INLINE void quarter_round(__m512i& a, __m512i& b, __m512i& c, __m512i& d) {
+  a = _mm512_add_epi32(a, b), d = _mm512_rol_epi32(_mm512_xor_si512(d, a), 16);
+  c = _mm512_add_epi32(c, d), b = _mm512_rol_epi32(_mm512_xor_si512(b, c), 12);
+  a = _mm512_add_epi32(a, b), d = _mm512_rol_epi32(_mm512_xor_si512(d, a), 8);
+  c = _mm512_add_epi32(c, d), b = _mm512_rol_epi32(_mm512_xor_si512(b, c), 7);
+}
+
+/// x[k] holds word k of sixteen blocks; afterwards x[k] holds the sixteen words of block k.
+FHELIUM_INLINE void transpose(__m512i (&x)[16]) {
+  __m512i pairs[16], fours[16];
+#pragma GCC unroll 8
+  for (int k = 0; k < 16; k += 2) {
+    pairs[k] = _mm512_unpacklo_epi32(x[k], x[k + 1]);  // blocks 0, 1 of each four
+    pairs[k + 1] = _mm512_unpackhi_epi32(x[k], x[k + 1]);
+  }
+#pragma GCC unroll 4
+  for (int k = 0; k < 16; k += 4) {  // fours[k + b]: words k .. k + 3 of block b of each four
+    fours[k] = _mm512_unpacklo_epi64(pairs[k], pairs[k + 2]);
+    fours[k + 1] = _mm512_unpackhi_epi64(pairs[k], pairs[k + 2]);
+    fours[k + 2] = _mm512_unpacklo_epi64(pairs[k + 1], pairs[k + 3]);
+    fours[k + 3] = _mm512_unpackhi_epi64(pairs[k + 1], pairs[k + 3]);
+  }
+#pragma GCC unroll 4
+  for (int b = 0; b < 4; ++b) {
+    const __m512i low0 = _mm512_shuffle_i32x4(fours[b], fours[4 + b], 0x44);
+    const __m512i low1 = _mm512_shuffle_i32x4(fours[8 + b], fours[12 + b], 0x44);
+    const __m512i high0 = _mm512_shuffle_i32x4(fours[b], fours[4 + b], 0xee);
+    const __m512i high1 = _mm512_shuffle_i32x4(fours[8 + b], fours[12 + b], 0xee);
+    x[b] = _mm512_shuffle_i32x4(low0, low1, 0x88);
+    x[4 + b] = _mm512_shuffle_i32x4(low0, low1, 0xdd);
+    x[8 + b] = _mm512_shuffle_i32x4(high0, high1, 0x88);
+    x[12 + b] = _mm512_shuffle_i32x4(high0, high1, 0xdd);
+  }
+}
+
+/// Blocks counter .. counter + 15: 1024 bytes.
+void sixteen_blocks(void* out, const StreamKey& key, const u32* nonce, u32 counter) {
+  const __m512i ascending = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  const __m512i counters = _mm512_add_epi32(ascending, in_all(counter));
+  u32 start[16] = {0x61707865u, 0x3320646eu, 0x79622d32u, 0x6b206574u};  // "expand 32-byte k"
+  for (int k = 0; k < 8; ++k) start[4 + k] = key.words[k];
+  for (int k = 0; k < 3; ++k) start[13 + k] = nonce[k];
+  __m512i x[16];
+#pragma GCC unroll 16
+  for (int k = 0; k < 16; ++k) x[k] = k == 12 ? counters : in_all(start[k]);
+  for (int round = 0; round < 10; ++round) {
+    quarter_round(x[0], x[4], x[8], x[12]);
+    quarter_round(x[1], x[5], x[9], x[13]);
+    quarter_round(x[2], x[6], x[10], x[14]);
+    quarter_round(x[3], x[7], x[11], x[15]);
+    quarter_round(x[0], x[5], x[10], x[15]);
+    quarter_round(x[1], x[6], x[11], x[12]);
+    quarter_round(x[2], x[7], x[8], x[13]);
+    quarter_round(x[3], x[4], x[9], x[14]);
+  }
+#pragma GCC unroll 16
+  for (int k = 0; k < 16; ++k) x[k] = _mm512_add_epi32(x[k], k == 12 ? counters : in_all(start[k]));
+  transpose(x);
+#pragma GCC unroll 16
+  for (int k = 0; k < 16; ++k) _mm512_storeu_si512((char*)out + 64 * k, x[k]);
+}
+
+void blocks(u32* out, const StreamKey& key, const u32* nonce, u32 counter, i64 count) {
+  for (; count >= kBlocks; count -= kBlocks, counter += kBlocks, out += 16 * kBlocks)
+    sixteen_blocks(out, key, nonce, counter);
+  if (count == 0) return;
+  u32 last[16 * kBlocks];
+  sixteen_blocks(last, key, nonce, counter);
+  for (i64 k = 0; k < 16 * count; ++k) out[k] = last[k];
+}
+
+/// Words [first, first + kTile) of one attempt; first is a multiple of 8.
+void draw(u64* words, i64 first, const StreamKey& key, const StreamPosition& position,
+          u32 attempt) {
+  const u32 nonce[3] = {position.prime_id, position.index, position.component | attempt << 8};
+  sixteen_blocks(words, key, nonce, (u32)(first / kWordsPerBlock));
+}
+
+// ---- samplers ----------------------------------------------------------------------------------
+
+FHELIUM_INLINE i64 smaller(i64 a, i64 b) { return a < b ? a : b; }
+
+/// The first accepted word from attempt 1 on.
+u64 redraw(i64 coefficient, const StreamKey& key, const StreamPosition& position, u64 limit) {
+  u64 words[kTile];
+  u32 attempt = 0;
+  do draw(words, coefficient - coefficient % kWordsPerBlock, key, position, ++attempt);
+  while (words[coefficient % kWordsPerBlock] >= limit);
+  return words[coefficient % kWordsPerBlock];
+}
+
+FHELIUM_INLINE void store_values(Whole, u64* p, __m512i x) { store(Whole{}, p, x); }
+FHELIUM_INLINE void store_values(Part part, u64* p, __m512i x) { store(part, p, x); }
+FHELIUM_INLINE void store_values(Whole, u32* p, __m512i x) {
+  _mm512_mask_cvtepi64_storeu_epi32(p, (__mmask8)0xff, x);
+}
+FHELIUM_INLINE void store_values(Part part, u32* p, __m512i x) {
+  _mm512_mask_cvtepi64_storeu_epi32(p, part.lanes, x);
+}
+
+/// Accept a word below the largest multiple of q < 2^50, which is all but one in 2^14. The values
+/// are public, so a rejection may take its own way.
+template <class Word>
+void uniform_row(Word* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position,
+                 const Modulus<u64>& m) {
+  const u64 limit = m.q * m.reciprocal;
+  const WordReduction reduction = word_reduction(m, false);
+  const __m512i largest = broadcast(limit - 1);
+  alignas(64) u64 words[kTile];
+  for (i64 begin = 0; begin < n; begin += kTile) {
+    draw(words, first + begin, key, position, 0);
+    for_vectors(smaller(kTile, n - begin), [&](i64 k, auto lanes) {
+      const __m512i word = load(lanes, words + k);
+      store_values(lanes, out + begin + k, reduce_words(word, reduction));
+      const __mmask8 rejected = _mm512_cmpgt_epu64_mask(word, largest);
+      if (rejected) [[unlikely]]
+        for (i64 lane = 0; lane < kLanes; ++lane)
+          if (rejected >> lane & 1) {
+            const i64 j = begin + k + lane;
+            out[j] = (Word)reduce_word(redraw(first + j, key, position, limit), m);
+          }
+    });
+  }
+}
+
+void uniform(u64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position,
+             const Modulus<u64>& m) {
+  if (m.bits == 52)
+    uniform_row(out, first, n, key, position, m);
+  else
+    kRandomKernelsPortable.uniform(out, first, n, key, position, m);
+}
+
+/// The same modulus with the constants of R = 2^52.
+void uniform_narrow(u32* out, i64 first, i64 n, const StreamKey& key,
+                    const StreamPosition& position, const Modulus<u32>& m) {
+  const u64 q = m.q, one = ((u64)1 << 52) % q;
+  const Modulus<u64> wide = {.q = q,
+                             .inverse = inverse_modulo_word(q),
+                             .montgomery_one = one,
+                             .montgomery_square = one * one % q,
+                             .degree_inverse = 0,
+                             .reciprocal = m.reciprocal,
+                             .bits = 52};
+  uniform_row(out, first, n, key, position, wide);
+}
+
+/// floor(3 w / 2^64) is 1 from a third of 2^64 on and 2 from two thirds on.
+void ternary(i64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position) {
+  const __m512i third = broadcast(0x5555555555555555u), two_thirds = broadcast(0xaaaaaaaaaaaaaaaau);
+  const __m512i one = broadcast(1), minus_one = broadcast(~(u64)0);
+  alignas(64) u64 words[kTile];
+  for (i64 begin = 0; begin < n; begin += kTile) {
+    draw(words, first + begin, key, position, 0);
+    for_vectors(smaller(kTile, n - begin), [&](i64 k, auto lanes) {
+      const __m512i word = load(lanes, words + k);
+      const __mmask8 past1 = _mm512_cmpgt_epu64_mask(word, third);
+      const __mmask8 past2 = _mm512_cmpgt_epu64_mask(word, two_thirds);
+      __m512i value = _mm512_mask_add_epi64(minus_one, past1, minus_one, one);
+      value = _mm512_mask_add_epi64(value, past2, value, one);
+      store(lanes, (u64*)out + begin + k, value);
+    });
+  }
+}
+
+/// Magnitude by inversion of the cumulative table, read in full whatever the value; its lowest
+/// random bit is the sign.
+void gaussian(i64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position) {
+  constexpr i64 kGroup = 4 * kLanes;  // coefficients that share one walk through the table
+  alignas(64) u64 high[kTile], low[kTile], values[kTile];
+  const __m512i one = broadcast(1);
+  for (i64 begin = 0; begin < n; begin += kTile) {
+    const i64 size = smaller(kTile, n - begin);
+    draw(high, first + begin, key, position, 0);
+    draw(low, first + begin, key, position, 1);
+    for (i64 k = 0; k < size; k += kGroup) {
+      __m512i word_high[4], word_low[4], magnitude[4];
+#pragma GCC unroll 4
+      for (int v = 0; v < 4; ++v) {
+        const __m512i h = load(Whole{}, high + k + v * kLanes);
+        const __m512i l = load(Whole{}, low + k + v * kLanes);
+        word_high[v] = _mm512_srli_epi64(h, 1);
+        word_low[v] = _mm512_or_si512(_mm512_slli_epi64(h, 63), _mm512_srli_epi64(l, 1));
+        magnitude[v] = zero();
+      }
+      for (int t = 0; t < kGaussianThresholds; ++t) {
+        const __m512i bound_high = broadcast(kGaussianTable[t][0]);
+        const __m512i bound_low = broadcast(kGaussianTable[t][1]);
+#pragma GCC unroll 4
+        for (int v = 0; v < 4; ++v) {  // at or past the threshold: the high words decide, or tie
+          const __mmask8 tie = _mm512_cmpeq_epu64_mask(word_high[v], bound_high);
+          const __mmask8 past = _mm512_cmpgt_epu64_mask(word_high[v], bound_high) |
+                                _mm512_mask_cmpge_epu64_mask(tie, word_low[v], bound_low);
+          magnitude[v] = _mm512_mask_add_epi64(magnitude[v], past, magnitude[v], one);
+        }
+      }
+#pragma GCC unroll 4
+      for (int v = 0; v < 4; ++v) {
+        const __m512i l = load(Whole{}, low + k + v * kLanes);
+        const __m512i sign = _mm512_sub_epi64(zero(), _mm512_and_si512(l, one));
+        const __m512i value = _mm512_sub_epi64(_mm512_xor_si512(magnitude[v], sign), sign);
+        store(Whole{}, values + k + v * kLanes, value);
+      }
+    }
+    for_vectors(size, [&](i64 k, auto lanes) {
+      store(lanes, (u64*)out + begin + k, load(lanes, values + k));
+    });
+  }
+}
+
+/// The compiler makes vectors of the loop: the function has no branch and no library call.
+void rounded_gaussian_row(i64* out, i64 first, i64 n, const StreamKey& key,
+                          const StreamPosition& position, const GaussianWidth& width) {
+  alignas(64) u64 radius[kTile], angle[kTile], low[kTile] = {};
+  alignas(64) i64 values[kTile];
+  const GaussianWidth own = width;
+  for (i64 begin = 0; begin < n; begin += kTile) {
+    draw(radius, first + begin, key, position, 0);
+    draw(angle, first + begin, key, position, 1);
+    if (own.shift > 0) draw(low, first + begin, key, position, 2);
+    for (i64 k = 0; k < kTile; ++k) values[k] = rounded_gaussian(radius[k], angle[k], low[k], own);
+    const i64 size = smaller(kTile, n - begin);
+    for (i64 k = 0; k < size; ++k) out[begin + k] = values[k];
+  }
+}
+
+}  // namespace
+
+const RandomKernels kRandomKernelsAvx512 = {
+    blocks, uniform, uniform_narrow, ternary, gaussian, rounded_gaussian_row,
+};
+
+}  // namespace fhelium
