@@ -30,6 +30,7 @@ SHAPES = {
     "1+1+1": {"depth": 2, "scale_bits": 30, "N": 512, "alpha": 1},
     "2+2+1": {"depth": 4, "scale_bits": 30, "N": 512, "alpha": 2},
     "3+2": {"depth": 4, "scale_bits": 40, "N": 512, "alpha": 3},
+    "int32": {"depth": 3, "scale_bits": 25, "N": 512, "alpha": 2, "dtype_name": "int32"},
 }
 DOMAINS = ("coefficient", "ntt")
 KINDS = ("relinearization", "rotation", "conjugation", "switching")
