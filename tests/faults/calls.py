@@ -1,7 +1,7 @@
 """Every deterministic method of the Engine as a call that can be repeated and compared.
 
-The calls come from ``tests/operation_samples.py``, so a new operation is under these tests without a word
-here, and from the short list of methods that are no declared operation.
+The calls come from ``tests/operation_samples.py``, so a new operation is under these tests without
+a word here, and from the short list of methods that are no declared operation.
 """
 
 from __future__ import annotations

@@ -131,11 +131,13 @@ def test_encryption_and_keys_leave_memory_flat(small):
     clear = message(small, 1)
     for work in (
         lambda: engine.encrypt_message(clear, small.public_key),
+        lambda: engine.encrypt_with_secret_key(clear, secret_key),
         engine.create_secret_key,
         lambda: engine.create_public_key(secret_key),
         lambda: engine.create_relinearization_key(secret_key),
         lambda: engine.create_rotation_key(5, secret_key),
         lambda: engine.create_conjugation_key(secret_key),
+        lambda: engine.create_switching_key(secret_key, secret_key),
         lambda: engine.add_keys(small.keys),
     ):
         assert_flat(work)

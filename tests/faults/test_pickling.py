@@ -50,6 +50,7 @@ def values(small):
         "deep": engine.align_to_depth(x, 2),
         "batch": engine.encrypt_message(torch.rand(3, 512), small.public_key),
         "one of a batch": engine.encrypt_message(torch.rand(3, 512), small.public_key)[1],
+        "seeded": engine.encrypt_with_secret_key(0.5, small.secret_key),
         "encoded": engine.encode(message(small, 2)),
         "prepared": engine.prepare_plaintext(message(small, 2), like=x),
         "public key": small.public_key,
@@ -69,6 +70,7 @@ def test_what_comes_back_is_the_same(values, way):
         assert type(back) is type(value)
         assert repr(back) == repr(value)
         assert same(parts(back), parts(value)), name
+        assert getattr(back, "public_seed", None) == getattr(value, "public_seed", None)
 
 
 def test_a_copy_shares_and_a_deep_copy_does_not(values):

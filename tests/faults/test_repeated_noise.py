@@ -103,6 +103,7 @@ def test_no_stream_is_read_twice_at_one_place(small, monkeypatch, seed):
             for depth in (0, 2):
                 x = engine.encrypt_message(message(small, index), public_key, depth=depth)
                 engine.decrypt_message(x, secret_key)
+            engine.encrypt_with_secret_key(torch.zeros(3, 512), secret_key)
         except BaseException as error:
             errors.append(error)
 
@@ -112,8 +113,9 @@ def test_no_stream_is_read_twice_at_one_place(small, monkeypatch, seed):
     for thread in threads:
         thread.join(120)
     assert errors == []
-    # secret 1, public key 2, three switching keys 2 each, two encryptions 3 and a decryption 1 each
-    assert len(places) == 16 * (1 + 2 + 3 * 2 + 2 * (3 + 1))
+    # a secret key 1, a public key 2, three switching keys 2 each, two encryptions 3 each with a
+    # decryption of 1, an encryption under the secret key 2
+    assert len(places) == 16 * (1 + 2 + 3 * 2 + 2 * (3 + 1) + 2)
     assert [place[1:] for place, count in Counter(places).items() if count > 1] == []
     kinds = Counter(key for key, *_ in {(key, name) for key, name, *_ in places})
     assert max(kinds.values()) == 1  # one stream, one kind of draw

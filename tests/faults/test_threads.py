@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 import torch
 
-from fhelium import Engine, EvaluationKeys
+from fhelium import CkksConfig, Engine, EvaluationKeys
 from fhelium.errors import InsecureWarning, KeyMismatchError, MissingKeyError
+from tests.conftest import Ring
 from tests.faults.calls import Call, copied, engine_calls, message, parts, same
 from tests.programs import run_python
 
@@ -74,10 +75,34 @@ def cold_engine(ring, keys: EvaluationKeys | None = None) -> Engine:
     return engine
 
 
+@pytest.fixture(scope="module")
+def narrow() -> Ring:
+    """The small ring again, with residues of 32 bits."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InsecureWarning)
+        config = CkksConfig.create(
+            depth=3, scale_bits=25, N=1024, dtype_name="int32", allow_insecure=True
+        )
+    engine = Engine(config)
+    secret_key = engine.create_secret_key()
+    keys = engine.create_evaluation_keys(secret_key, steps=(1, 3, -1, -2), conjugation=True)
+    engine.add_keys(keys)
+    return Ring(engine, secret_key, engine.create_public_key(secret_key), keys)
+
+
 @pytest.mark.parametrize("intra_op", [1, 2, 5])
 def test_sixteen_threads_on_a_cold_engine_give_the_serial_results(
     small, calls, thread_setting, intra_op
 ):
+    assert_threads_agree(small, calls, thread_setting, intra_op)
+
+
+def test_sixteen_threads_agree_on_residues_of_32_bits(narrow, thread_setting):
+    calls = [call for call in engine_calls(narrow) if "reinterpret" not in call.name]
+    assert_threads_agree(narrow, calls, thread_setting, 2)
+
+
+def assert_threads_agree(small: Ring, calls: list[Call], thread_setting, intra_op: int) -> None:
     expected = [copied(parts(call(small.engine))) for call in calls]
     arguments = [copied(parts(call.arguments)) for call in calls]
     engine = cold_engine(small)

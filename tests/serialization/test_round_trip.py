@@ -306,6 +306,23 @@ def test_a_key_set_too_long_for_its_header(ring, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_set_that_others_add_to_meanwhile(ring, tmp_path, monkeypatch):
+    from fhelium.serialization import writing
+
+    keys, real = EvaluationKeys(ring.values["relinearization"]), writing.stored_tensors
+
+    def adding(value):
+        keys.add(ring.values["rotation"])
+        return real(value)
+
+    monkeypatch.setattr(writing, "stored_tensors", adding)
+    fhelium.save_value(keys, tmp_path / "keys")
+    assert len(keys) == 2
+    assert [type(key).__name__ for key in fhelium.load_value(tmp_path / "keys")] == [
+        "RelinearizationKey"
+    ]
+
+
 def test_more_batch_axes_than_a_file_takes(ring, tmp_path):
     value = Plaintext(torch.zeros((1,) * 19 + (3, 16), dtype=torch.int64), plain_state(ring))
     with pytest.raises(StateError, match=r"a file of it .* at most 20 sizes"):

@@ -83,8 +83,9 @@ class ReleaseLedger:
                     released=account.count,
                     queries=account.queries,
                 )
+            # Counted before it is remembered: an interrupt in between counts too much, never less.
+            self._accounts[circuit] = account
+            account.count += len(fresh)
             if len(account.seen) + len(fresh) <= _REMEMBERED_ANSWERS:
                 account.seen |= fresh
-            account.count += len(fresh)
-            self._accounts[circuit] = account
             return account.queries - account.count
