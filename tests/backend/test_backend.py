@@ -24,10 +24,12 @@ from fhelium.ir.dialects.rns import exact
 from fhelium.values import CkksState
 
 
-@pytest.fixture(scope="module")
-def resources() -> CkksDeviceResources:
+@pytest.fixture(scope="module", params=["int64", "int32"])
+def resources(request: pytest.FixtureRequest) -> CkksDeviceResources:
     with pytest.warns(InsecureWarning):
-        config = CkksConfig.create(depth=3, scale_bits=30, N=32, allow_insecure=True)
+        config = CkksConfig.create(
+            depth=3, scale_bits=25, N=32, allow_insecure=True, dtype_name=request.param
+        )
     return CkksDeviceResources(config=config)
 
 
@@ -37,7 +39,7 @@ def residues(resources: CkksDeviceResources, basis: str, depth: int, *batch: int
         torch.randint(0, resources.config.primes[i], (*batch, 32), generator=generator)
         for i in resources.config.prime_ids(basis, depth)
     ]
-    return torch.stack(rows, dim=-2)
+    return torch.stack(rows, dim=-2).to(resources.config.dtype)
 
 
 def execute(operation, *inputs: torch.Tensor, in_place: bool = False, **attributes):
@@ -95,8 +97,9 @@ def test_basis_conversion(resources, depth: int) -> None:
 @pytest.mark.parametrize("backend", NTT_BACKENDS)
 def test_transforms(resources, backend: str, depth: int) -> None:
     params = resources.material(f"rns_parameters/QP/{depth}")
+    config = resources.config
     roots = torch.tensor(
-        [resources.config.root(i) for i in resources.config.prime_ids("QP", depth)]
+        [config.root(i) for i in config.prime_ids("QP", depth)], dtype=config.dtype
     )
     operand = residues(resources, "QP", depth, 2)
     for operation, direction in ((ntt.ForwardOp, "forward"), (ntt.InverseOp, "inverse")):
