@@ -164,8 +164,12 @@ def test_in_place_forms_leave_memory_flat(small):
 def test_scalars_that_never_repeat_are_not_kept_for_ever(small):
     x = small.engine.encrypt_message(0.25, small.public_key, output_domain="ntt")
     values = iter(range(1, 1 << 30))
-    found = growth(lambda: small.engine.add_scalar(x, next(values) * 2.0**-20), 10_000)
-    assert found["resident bytes"] < 16 << 20, found
+
+    def add_another() -> object:
+        return small.engine.add_scalar(x, next(values) * 2.0**-20)
+
+    # The calls that are kept grow to their limit once, some megabytes.
+    assert any(growth(add_another, 10_000)["resident bytes"] < 4 << 20 for _ in range(3))
     cached = small.engine.dispatcher(torch.device("cpu"))._calls
     assert len(cached) <= 4096
 

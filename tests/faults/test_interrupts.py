@@ -173,7 +173,7 @@ def test_interrupts_at_random_points_change_nothing():
     signal.signal(signal.SIGALRM, strike)
     generator = random.Random(5)
     struck, longest = 0, None
-    for round in range(30):
+    for round in range(20):
         engine = Engine(ring.config)  # tables and calls are made anew
         engine.add_keys(ring.keys)
         order = generator.sample(range(len(calls)), 12)
@@ -194,7 +194,7 @@ def test_interrupts_at_random_points_change_nothing():
             assert same(parts(calls[place](engine)), expected[place]), calls[place].name
             assert same(parts(calls[place].arguments), arguments[place]), calls[place].name
         assert len(engine.keys) == len(ring.keys)
-    print(struck > 5)
+    print(struck > 3)
     """
     assert run_python(RING + program) == "True"
 

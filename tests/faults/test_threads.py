@@ -124,7 +124,7 @@ def assert_threads_agree(small: Ring, calls: list[Call], thread_setting, intra_o
 
 def test_a_batch_does_not_depend_on_threads_either(small, thread_setting):
     """A batch is long enough to be split over torch's own threads."""
-    calls = engine_calls(small, 12)
+    calls = engine_calls(small, 6)
     thread_setting(1)
     expected = [copied(parts(call(small.engine))) for call in calls]
     engine = cold_engine(small)
