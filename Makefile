@@ -12,7 +12,8 @@ override PYTHON := $(shell command -v $(PYTHON))
 endif
 export PATH := $(dir $(abspath $(PYTHON))):$(PATH)
 PIP := $(PYTHON) -m pip --disable-pip-version-check -qq
-PYTEST := $(PYTHON) -m pytest
+# One thread a worker: two workers with two threads each would wait for one another on two cores.
+PYTEST := OMP_NUM_THREADS=1 $(PYTHON) -m pytest
 NATIVE_SOURCES := CMakeLists.txt pyproject.toml src/fhelium/version.py \
   $(wildcard cmake/* csrc/*/*)
 KERNEL_SOURCES := $(wildcard csrc/*/*.cpp csrc/*/*.h csrc/*/*.cu csrc/*/*.cuh)

@@ -80,7 +80,8 @@ def uniform(
 def oracle_ring(config: CkksConfig) -> oracle.Ring:
     """Tell the oracle the numbers of a ring."""
     roots = tuple(config.root(i) for i in range(len(config.primes)))
-    return oracle.Ring(config.N, config.primes, len(config.p_primes), config.alpha, roots)
+    bits = 8 * config.dtype.itemsize
+    return oracle.Ring(config.N, config.primes, len(config.p_primes), config.alpha, roots, bits)
 
 
 def secret_of(ring: oracle.Ring, key: SecretKey) -> Integers:

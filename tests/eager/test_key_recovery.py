@@ -198,6 +198,7 @@ class LeastSquares:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::fhelium.errors.DecryptionWarning")
 def test_the_default_is_no_defence_against_known_messages(victim) -> None:
     """SECURITY.md says so: covering noise of the error's own size only slows this attack down."""
     key = victim.secret_key

@@ -30,6 +30,7 @@ SHAPES = {
     "1+1+1": {"depth": 2, "scale_bits": 30, "N": 512, "alpha": 1},
     "2+2+1": {"depth": 4, "scale_bits": 30, "N": 512, "alpha": 2},
     "3+2": {"depth": 4, "scale_bits": 40, "N": 512, "alpha": 3},
+    "int32": {"depth": 3, "scale_bits": 25, "N": 512, "alpha": 2, "dtype_name": "int32"},
 }
 DOMAINS = ("coefficient", "ntt")
 KINDS = ("relinearization", "rotation", "conjugation", "switching")
@@ -366,7 +367,7 @@ def crafted(b: Bench, depth: int, components: int, near: int, modulus: int) -> C
         for i in range(ring.degree)
     ]
     values[:4] = [0, whole - 1, (whole - 1) // 2, (whole + 1) // 2]
-    rows = torch.tensor(ring.residues(values, "Q", depth))
+    rows = torch.tensor(ring.residues(values, "Q", depth), dtype=config.dtype)
     # A rescale leaves a scale of at least 1; where none can follow, any scale is as good.
     scale = 2.0 * config.q_primes[depth] if depth < config.max_depth else 2.0
     state = CkksState.fresh(

@@ -158,6 +158,7 @@ class Ring:
 
     `primes` are the ciphertext primes in drop order, then `special` many special ones; `roots` are
     their primitive 2 degree-th roots of unity, `alpha` the primes of one key-switching digit.
+    `word_bits` are those of a stored residue.
     """
 
     degree: int
@@ -165,6 +166,7 @@ class Ring:
     special: int
     alpha: int
     roots: tuple[int, ...]
+    word_bits: int = 64
 
     @property
     def levels(self) -> int:
@@ -192,6 +194,8 @@ class Ring:
 
     def radix(self, prime_id: int) -> int:
         """Return R of the Montgomery form x R mod q."""
+        if self.word_bits == 32:
+            return 2**32
         return 2**52 if self.primes[prime_id] < 2**50 else 2**64
 
     def coefficients(

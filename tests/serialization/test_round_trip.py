@@ -264,6 +264,8 @@ def test_what_files_do_not_hold_is_refused_before_writing(ring, tmp_path):
     part = Ciphertext(batch.data[:, 1], batch.state, public_seed=batch.public_seed)
     zero = torch.zeros(len(config.primes), config.N, dtype=torch.int64)
     two = SecretKey(zero + 2, key_state(config, key_id=key_id, components=1))
+    uneven = ring.secret_key.clone()
+    uneven.data[2, 5] = (uneven.data[2, 5] + 1) % config.primes[2]
     named = key_state(config, key_id="a key", components=2)
     unnamed = RotationKey(rotation.data, named, public_seed=rotation.public_seed, step=3)
     sourced = SwitchingKey(
@@ -282,7 +284,8 @@ def test_what_files_do_not_hold_is_refused_before_writing(ring, tmp_path):
         (mixed, StateError, "second component .* does not come from its public_seed"),
         (part, StateError, "second component .* does not come from its public_seed"),
         (EvaluationKeys(foreign), StateError, "does not come from its public_seed"),
-        (two, StateError, "is not ternary"),
+        (two, StateError, "does not come from ternary coefficients"),
+        (uneven, StateError, "does not come from ternary coefficients"),
         (unnamed, StateError, "a file of it says key_id 'a key'"),
         (sourced, StateError, r"a file of it says source_key_id '\\x1b'"),
         (

@@ -129,7 +129,7 @@ def _ternary(key: SecretKey, expander: Expander) -> torch.Tensor:
     if not ternary or not torch.equal(expander.secret(coefficients), data):
         raise StateError(
             "save_value",
-            f"secret key {key.key_id} is not ternary",
+            f"secret key {key.key_id} does not come from ternary coefficients",
             "Files keep the coefficients of a secret, each -1, 0 or 1",
             "Make the key with an Engine",
         )
