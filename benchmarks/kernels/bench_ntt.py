@@ -4,9 +4,9 @@ Usage: THP_MEM_ALLOC_ENABLE=1 python benchmarks/kernels/bench_ntt.py [--bits 45,
        [--rounds 31] [--isa avx2,avx512] [--cpu 1] [--prototype FOLDER] [--operators]
 
 Compiles the kernels with a small harness in a temporary folder and runs it pinned to one CPU.
-Microseconds a transform, in place, rows and tables on huge pages: `hot` is the same row again and
-again, `sweep` goes over 24 limbs. Every figure is the median over rounds in which all candidates
-take turns; the lower decile stands in brackets, as what a quiet machine would give.
+Microseconds of CPU time a transform, in place, rows and tables on huge pages: `hot` is the same
+row again and again, `sweep` goes over 24 limbs. Every figure is the median over rounds in which all
+candidates take turns; the lower decile stands in brackets, as what a quiet machine would give.
 
 --prototype names a folder with `ntt512_v3p.hpp`, a hand-written transform for primes up to 45
 bits; then a column holds the ratio to it. --operators also times the sweep through torch's
@@ -113,9 +113,9 @@ def time_operators(rounds: int) -> None:
         for name, call in (("forward", ntt_ops.ntt_packed_), ("inverse", ntt_ops.intt_packed_)):
             times = []
             for _ in range(rounds):
-                start = time.perf_counter()
+                start = time.thread_time()
                 call(x, tables, params)
-                times.append((time.perf_counter() - start) * 1e6 / LIMBS)
+                times.append((time.thread_time() - start) * 1e6 / LIMBS)
             print(f"{name:20}{f'2^{log_degree}':>6}{median(times):10.2f} us [{min(times):.2f}]")
 
 

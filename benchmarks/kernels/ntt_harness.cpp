@@ -1,11 +1,11 @@
 // Times the NTT kernels of one instruction set, without torch: hot (one row again and again) and as
 // a sweep over 24 limbs, each with its own row and table on huge pages. Prints one line per case:
-//   name log2(N) prime-bits hot-us sweep-us
+//   name log2(N) prime-bits, then median and lower decile of hot and of sweep, microseconds
 // All candidates of a case take turns in each round, so a busy neighbour disturbs them alike.
 #include <sys/mman.h>
+#include <time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -83,11 +83,17 @@ struct Candidate {
   std::vector<double> hot = {}, sweep = {};
 };
 
+/// CPU time of this thread: a neighbour that takes the processor is not counted.
+double now() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) / 1e3;
+}
+
 double microseconds(const std::function<void()>& body) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = now();
   body();
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
-      .count();
+  return now() - start;
 }
 
 /// The given share of the values is smaller.
