@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 
@@ -132,3 +134,37 @@ def test_lists_are_checked(small) -> None:
     weights = [engine.prepare_plaintext(0.5, like=x)]
     with pytest.raises(StateError, match="2 ciphertexts and 1 plaintexts"):
         engine.sum_plaintext_products([x, x], weights)
+
+
+@pytest.mark.parametrize(
+    "relative",
+    [
+        copy.copy,
+        lambda value: value[:],
+        lambda value: value[1],
+        lambda value: value.reshape_batch(1, 3),
+        lambda value: value.unbind()[0],
+        lambda value: copy.copy(value[None]),
+    ],
+    ids=["copy", "whole slice", "part", "reshaped", "unbound", "copy of a view"],
+)
+def test_in_place_forms_spare_values_that_read_the_same_storage(small, relative) -> None:
+    """Neither side may be written while the other exists: its state would describe old residues."""
+    engine: Engine = small.engine
+    batch = engine.encrypt_message(message(3), small.public_key)
+    other = relative(batch)
+    before = other.data.clone()
+    for target in (batch, other):
+        with pytest.raises(StateError, match=r"^coefficient_domain_to_ntt_domain_: the target"):
+            engine.coefficient_domain_to_ntt_domain_(target)
+    assert torch.equal(other.data, before)
+    assert engine.coefficient_domain_to_ntt_domain_(batch.clone()).polynomial_domain == "ntt"
+    del other, target
+    assert engine.coefficient_domain_to_ntt_domain_(batch).polynomial_domain == "ntt"
+
+
+def test_gathered_values_own_their_storage(small) -> None:
+    batch = small.engine.encrypt_message(message(3), small.public_key)
+    picked = batch[[0, 2]]
+    small.engine.negate_(picked)
+    small.engine.negate_(batch)

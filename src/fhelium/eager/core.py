@@ -306,6 +306,14 @@ def _require_writable(
             "become untrue",
             "Clone the target first",
         )
+    if target._shares_storage():
+        raise StateError(
+            name,
+            "the target's storage is read by another value, a copy or a part of it",
+            "An in-place form writes to a storage of its own, or another value's state would "
+            "become untrue",
+            "Clone the target first, or let go of the other value",
+        )
     if data.device.type == "cpu" and data.is_shared():
         raise StateError(
             name,

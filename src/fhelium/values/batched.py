@@ -220,6 +220,10 @@ class BatchedValue(ArithmeticTraps, SlotAxes, TensorResident):
         return self._rebatched(self._data.reshape(*lead, *new, *tail))
 
     def _rebatched(self, data: torch.Tensor) -> Self:
+        """Return the values that some residues of this one's hold, usually a view of them."""
+        return self._related(self._of_rows(data))
+
+    def _of_rows(self, data: torch.Tensor) -> Self:
         return self._with_tensors({"data": data})
 
     def _view_index(self, items: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -261,7 +265,7 @@ class BatchedValue(ArithmeticTraps, SlotAxes, TensorResident):
         lead, tail = self._data.shape[:start], self._data.shape[-2:]
         flat = self._data.reshape(*lead, count, *tail)
         rows = flat.index_select(start, picked.reshape(-1))
-        return self._rebatched(rows.reshape(*lead, *picked.shape, *tail))
+        return self._of_rows(rows.reshape(*lead, *picked.shape, *tail))
 
     def _bad_index(self, items: tuple[Any, ...], detail: str = "") -> IndexError:
         shape = tuple(self.batch_shape)

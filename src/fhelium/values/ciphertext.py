@@ -81,7 +81,7 @@ class Ciphertext(BatchedValue):
         """Return the axes but the bounds; a seed is payload, not meaning."""
         return tuple(item for item in super().metadata() if item[0] != "public_seed")
 
-    def _rebatched(self, data: torch.Tensor) -> Self:
+    def _of_rows(self, data: torch.Tensor) -> Self:
         # A seed expands to the whole batch, not to a part of it.
         return type(self)(data, self._state)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, NoReturn, Self, cast
+from weakref import WeakSet
 
 import torch
 
@@ -26,6 +28,10 @@ _METADATA: Final = (
     "key_id",
     "insecure",
 )
+
+
+# Two threads may slice one value for the first time at once.
+_RELATING: Final = threading.Lock()
 
 
 class TensorResident(TensorTraps, StateAxes):
@@ -54,7 +60,7 @@ class TensorResident(TensorTraps, StateAxes):
         (32768, device(type='cpu'), ['data'])
     """
 
-    __slots__ = ("__weakref__", "_data")
+    __slots__ = ("__weakref__", "_data", "_relatives")
 
     tensor_names: ClassVar[tuple[str, ...]] = ("data",)
     detail_names: ClassVar[tuple[str, ...]] = ()
@@ -64,6 +70,7 @@ class TensorResident(TensorTraps, StateAxes):
             _refuse_types(type(self).__name__, data, state)
         self._data = data
         self._state = state
+        self._relatives: WeakSet[TensorResident] | None = None
         self._check_state(state)
         if data.dtype != state.config.dtype or data.layout != torch.strided:
             _refuse_storage(type(self).__name__, data, state)
@@ -185,8 +192,21 @@ class TensorResident(TensorTraps, StateAxes):
         """Make every further use an error: an operation was cut off while it wrote here."""
         self._state = cast(CkksState, _Spoiled(operation))
 
+    def _related(self, other: Self) -> Self:
+        """Note that another value reads this one's storage, and return it."""
+        with _RELATING:
+            if self._relatives is None:
+                self._relatives = WeakSet((self,))
+            self._relatives.add(other)
+            other._relatives = self._relatives
+        return other
+
+    def _shares_storage(self) -> bool:
+        """Return whether another value that still exists reads this one's storage."""
+        return self._relatives is not None and any(v is not self for v in self._relatives)
+
     def __copy__(self) -> Self:
-        return self._with_tensors(self.tensors())
+        return self._related(self._with_tensors(self.tensors()))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         copied = memo[id(self)] = self.clone()
