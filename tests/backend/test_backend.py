@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from fhelium import Engine
 from fhelium.backend import (
     BackendWorkspace,
     BoundResource,
@@ -149,6 +150,27 @@ def test_registry_refuses_ambiguity_and_takes_names() -> None:
         "native-rns-linear",
         "doubled",
     ]
+
+
+def test_preference_decides_between_several_matches(small) -> None:
+    registry = OperationBackend().registry.extended(Doubled())
+    invocation = OperationInvocation(operation_type=ckks.AddOp, operand_count=2)
+    preferring = registry.preferring("doubled")
+    assert isinstance(preferring.resolve(invocation), Doubled)
+    assert preferring.resolve(invocation, name="native-rns-linear").name == "native-rns-linear"
+    assert preferring.preferring("native-rns-linear").preference[:2] == (
+        "native-rns-linear",
+        "doubled",
+    )
+    assert preferring.extended().preference == preferring.preference
+    assert registry.preference == OperationBackend().registry.preference
+    with pytest.raises(ImplementationError, match="'absent' is preferred, registered are"):
+        registry.preferring("absent")
+
+    x = small.engine.encrypt_message(0.25, small.public_key)
+    y = small.engine.encrypt_message(0.5, small.public_key)
+    own = Engine(small.config, backend=OperationBackend(preferring))
+    assert torch.equal(own.add(x, y).data, x.data + x.data)
 
 
 def test_interface_is_abstract() -> None:

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from fhelium import Engine
+from fhelium.backend import OperationBackend
 from fhelium.errors import (
     FHEliumError,
     InsecureWarning,
@@ -142,6 +143,13 @@ def test_a_seeded_engine_is_not_copied(small, way):
         way(engine)
     assert "with a seed of its own" in str(caught.value)
     assert "3" not in caught.value.fact
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_an_engine_with_its_own_backend_is_not_copied(small, way):
+    engine = Engine(small.config, backend=OperationBackend())
+    with pytest.raises(StateError, match=r"Make Engine\(config, backend=...\)"):
+        way(engine)
 
 
 def test_errors_cross_process_borders_with_their_parts(small):

@@ -46,6 +46,7 @@ class EngineCore:
         *,
         rng_seed: int | None = None,
         ntt_backend: str | None = None,
+        backend: OperationBackend | None = None,
     ) -> None:
         source = DEFAULT_PRESET if config_or_preset is None else config_or_preset
         self.config = CkksConfig.parse(source)
@@ -53,7 +54,8 @@ class EngineCore:
         self._recording = Recording()
         self._random = RandomSource(rng_seed)
         self._ntt_backend = require_ntt_backend(ntt_backend)
-        self._backend = OperationBackend()
+        self._own_backend = backend is not None
+        self._backend = OperationBackend() if backend is None else backend
         self._dispatchers: dict[torch.device, DeviceDispatcher] = {}
         self._lock = threading.Lock()
 

@@ -13,7 +13,7 @@ from fhelium.eager.precision import PrecisionMethods
 from fhelium.eager.release import ReleaseMethods
 from fhelium.eager.representation import RepresentationMethods
 from fhelium.eager.rotation import RotationMethods
-from fhelium.errors import RandomnessError
+from fhelium.errors import RandomnessError, StateError
 from fhelium.values import EvaluationKeys
 
 
@@ -35,7 +35,8 @@ class Engine(
 
     One engine may be used from several threads. A copied or pickled one is a fresh engine of the
     same parameters with the same evaluation keys: tables are made anew where it is used, and no
-    state of randomness goes along, for there is none. An engine with ``rng_seed`` refuses both.
+    state of randomness goes along, for there is none. An engine with ``rng_seed`` or with a backend
+    of the caller's refuses both.
 
     Args:
         config_or_preset: A CkksConfig, a Preset or its name, or a mapping;
@@ -43,6 +44,8 @@ class Engine(
         rng_seed: For tests only: makes every key and ciphertext reproducible. It warns and marks
             what it makes insecure.
         ntt_backend: "packed" (the default) or "radix2_indexed" (slow, for validation).
+        backend: Implementations to compute with, the caller's own among them; the built-in ones
+            when omitted.
 
     Raises:
         ParameterError: The parameters break a rule.
@@ -68,6 +71,13 @@ class Engine(
                 "an engine with rng_seed was about to be copied or pickled",
                 "A copy would draw the same keys and noise as the original",
                 "Make Engine(config, rng_seed=...) where it is needed, with a seed of its own",
+            )
+        if self._own_backend:
+            raise StateError(
+                "Engine",
+                "an engine with a backend of its own was about to be copied or pickled",
+                "A backend's handles belong to the process that made them",
+                "Make Engine(config, backend=...) where it is needed",
             )
         return _rebuild, (type(self), self.config, self._ntt_backend, self.keys)
 
