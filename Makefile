@@ -29,7 +29,7 @@ PACKAGE := native
 export PYTHONPATH := src
 endif
 
-.PHONY: demo test test-all native generate lint lint-fast types format clean
+.PHONY: demo test test-all sanitize native generate lint lint-fast types format clean
 .DEFAULT_GOAL := test
 
 demo: $(PACKAGE) $(DEMO_EXTRAS)
@@ -40,7 +40,7 @@ test: lint-fast
 
 # Elsewhere tests run on the machine's best instruction set; here come the smaller ones.
 # pytest exits 5 where no test is marked slow.
-test-all: types
+test-all: types sanitize
 	$(PYTEST) -q -n 2 -m slow || [ $$? -eq 5 ]
 	@best=$$($(PYTHON) -c 'from fhelium.native.wrapper import rns_ops; print(rns_ops.cpu_isa())'); \
 	for isa in scalar avx2 avx512; do test $$isa != "$$best" || break; \
@@ -67,6 +67,17 @@ format: $(DEV_EXTRAS)
 	ruff check -q --fix .
 	ruff format -q .
 	clang-format -i $(KERNEL_SOURCES)
+
+# The native tests with a module that stops at what is out of bounds or undefined. Each instruction
+# set of the machine runs in it: tests/native compares them.
+sanitize: $(PACKAGE) $(DEV_EXTRAS)
+	@cmake -S . -B build/sanitize -G Ninja -DFHELIUM_SANITIZE=ON \
+	  -DPython_EXECUTABLE=$(abspath $(PYTHON)) > /dev/null
+	@cmake --build build/sanitize > build/sanitize/log.txt || { cat build/sanitize/log.txt; exit 1; }
+	@cmake --install build/sanitize --prefix build/sanitize/installed > /dev/null
+	OMP_NUM_THREADS=1 $(PYTHON) tools/run_sanitized.py \
+	  build/sanitize/installed/fhelium/native/torchops \
+	  $(PYTHON) -m pytest -q -n 2 -m "not slow" tests/native
 
 # A development build into the source tree; of two builds the loader takes the later one.
 native: $(BUILD_TOOLS)

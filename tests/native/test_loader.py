@@ -1,5 +1,6 @@
 """The loader takes the right module and refuses a wrong one with found, needed and a command."""
 
+import hashlib
 import importlib.machinery
 import json
 import os
@@ -15,7 +16,7 @@ import torch
 
 import fhelium
 from fhelium.errors import NativeError
-from fhelium.native import fake, has_device, native_status, require_native, runtime, torchops
+from fhelium.native import fake, has_device, native_status, require_native, runtime
 from fhelium.native.manifest import (
     MANIFEST_NAME,
     Environment,
@@ -45,17 +46,23 @@ def copy(tmp_path) -> Path:
 
 
 @pytest.fixture
-def unloaded(monkeypatch, copy) -> Path:
-    """The copy, as the only module of a process that has loaded nothing; it must not load now."""
+def chosen(monkeypatch, copy) -> Path:
+    """The copy, as the module of a process that has loaded nothing."""
+    monkeypatch.setattr(runtime, "_ready", False)
+    monkeypatch.setattr(runtime, "_loaded", None)
+    monkeypatch.setenv("FHELIUM_NATIVE_FOLDER", str(copy.parent))
+    return copy
+
+
+@pytest.fixture
+def unloaded(monkeypatch, chosen) -> Path:
+    """The same; it must not load now."""
 
     def never(path: str) -> None:
         raise AssertionError(f"{path} was loaded")
 
-    monkeypatch.setattr(runtime, "_ready", False)
-    monkeypatch.setattr(runtime, "_loaded", None)
-    monkeypatch.setattr(torchops, "__path__", [str(copy.parent)])
     monkeypatch.setattr(torch.ops, "load_library", never)
-    return copy
+    return chosen
 
 
 def doctor(binary: Path, **changes) -> None:
@@ -71,6 +78,7 @@ MISMATCHES = {
     "torch_floor": ("99.2", str(torch.__version__), "99.2"),
     "cxx11_abi": (not torch.compiled_with_cxx11_abi(), "on", "off"),
     "backends": (["XPU"], "XPU", "CPU"),
+    "sha256": ("00ff", "", "00ff"),
 }
 
 
@@ -132,11 +140,25 @@ def test_no_module_names_folder_and_file(unloaded):
     assert native_status().path is None
 
 
-def test_a_file_that_is_no_library_is_refused(copy, monkeypatch):
-    monkeypatch.setattr(runtime, "_ready", False)
-    monkeypatch.setattr(runtime, "_loaded", None)
-    monkeypatch.setattr(torchops, "__path__", [str(copy.parent)])
-    copy.write_bytes(b"not a library")
+def test_a_torn_or_changed_file_is_refused_before_it_loads(unloaded):
+    whole = unloaded.read_bytes()
+    changed = bytearray(whole)
+    changed[len(whole) // 2] ^= 1
+    for contents in (whole[: len(whole) // 2], whole[:-1], bytes(changed), b""):
+        unloaded.write_bytes(contents)
+        with pytest.raises(NativeError) as error:
+            require_native()
+        needed = json.loads(unloaded.with_name(MANIFEST_NAME).read_text())["sha256"]
+        assert message_of(error).count(needed) == 1
+        assert error.value.found == hashlib.sha256(contents).hexdigest() != needed
+    unloaded.write_bytes(whole)
+    with pytest.raises(AssertionError, match="was loaded"):
+        require_native()
+
+
+def test_a_file_that_is_no_library_is_refused(chosen):
+    chosen.write_bytes(b"not a library")
+    doctor(chosen, sha256=hashlib.sha256(b"not a library").hexdigest())
     with pytest.raises(NativeError, match="does not load") as error:
         require_native()
     message_of(error)
@@ -252,7 +274,8 @@ def test_an_unbuilt_package_imports_and_says_so_at_first_use(tmp_path):
         ignore=shutil.ignore_patterns("*.so", MANIFEST_NAME, "__pycache__"),
     )
     program = f"""
-        import sys
+        import os, sys
+        os.environ.pop("FHELIUM_NATIVE_FOLDER", None)
         sys.meta_path[:] = [f for f in sys.meta_path if "ScikitBuild" not in type(f).__name__]
         sys.path.insert(0, {str(tmp_path)!r})
         import torch

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sys
@@ -23,6 +24,7 @@ _FIELD_TYPES = {
     "torch_floor": str,
     "cxx11_abi": bool,
     "backends": list,
+    "sha256": str,
 }
 """Fields that decide. The manifest also records the compiler, the torch built against, the CUDA
 toolkit and its architectures; the stable ABI makes these free to differ."""
@@ -125,6 +127,26 @@ def compare_manifest(manifest: Mapping[str, Any], environment: Environment) -> N
     """
     for error in _mismatches(manifest, environment):
         raise error
+
+
+def check_contents(binary: Path, manifest: Mapping[str, Any]) -> None:
+    """Refuse a file that its build did not write: a torn copy would end the process as it loads.
+
+    Args:
+        binary: Path of the compiled module.
+        manifest: What `read_manifest` returned for it.
+
+    Raises:
+        NativeError: The file's digest is not the manifest's. Build the module anew.
+    """
+    try:
+        found = hashlib.sha256(binary.read_bytes()).hexdigest()
+    except OSError as error:
+        raise native_error(f"{binary} cannot be read ({type(error).__name__})") from error
+    needed = manifest["sha256"]
+    if found != needed:
+        fact = f"{binary} has the SHA-256 {found}, needed is {needed} as in {MANIFEST_NAME}"
+        raise native_error(fact, field="sha256", found=found, needed=needed)
 
 
 def _mismatches(manifest: Mapping[str, Any], environment: Environment) -> Iterator[NativeError]:

@@ -16,6 +16,7 @@ import torch
 from fhelium.errors import NativeError
 from fhelium.native import fake
 from fhelium.native.manifest import (
+    check_contents,
     compare_manifest,
     native_error,
     read_manifest,
@@ -56,8 +57,9 @@ def find_binary(folders: Iterable[str] | None = None) -> Path:
     """Return the compiled module.
 
     Args:
-        folders: Where to look; by default every folder of `fhelium.native.torchops`, which an
-            editable install splits between the sources and the environment.
+        folders: Where to look; by default the folder that the variable FHELIUM_NATIVE_FOLDER
+            names, for a build with other flags, else every folder of `fhelium.native.torchops`,
+            which an editable install splits between the sources and the environment.
 
     Returns:
         The file with one of the interpreter's extension suffixes. Where a development build and
@@ -67,7 +69,10 @@ def find_binary(folders: Iterable[str] | None = None) -> Path:
         NativeError: There is none. Build it with the command that the text names.
     """
     if folders is None:
-        folders = importlib.import_module("fhelium.native.torchops").__path__
+        chosen = os.environ.get("FHELIUM_NATIVE_FOLDER")
+        folders = (
+            [chosen] if chosen else importlib.import_module("fhelium.native.torchops").__path__
+        )
     folders = list(folders)
     found = [
         path
@@ -93,6 +98,7 @@ def load_operators() -> Path:
             binary = find_binary()
             manifest = read_manifest(binary)
             compare_manifest(manifest, running_environment())
+            check_contents(binary, manifest)
             try:
                 torch.ops.load_library(str(binary))
             except OSError as error:
