@@ -89,11 +89,23 @@ inline Tensor insert_axis(const Tensor& tensor, int64_t axis) {
   return torch::stable::unsqueeze(tensor, axis);
 }
 
+/// A contiguous tensor over memory that `free` gives back when the tensor's storage ends; its type
+/// and device are those of `like`.
+template <class Free>
+inline Tensor tensor_over(void* memory, const Tensor& like, const Sizes& sizes, const Free& free) {
+  Sizes strides(sizes.size(), 1);
+  for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * sizes[i];
+  return torch::stable::from_blob(memory, sizes, strides, like.device(), like.scalar_type(), free);
+}
+
 /// Split [begin, end) over torch's own intra-op threads; the body must not depend on the split.
 template <class Body>
 inline void parallel_for(int64_t begin, int64_t end, int64_t grain, const Body& body) {
   torch::stable::parallel_for(begin, end, grain, body);
 }
+
+/// How many threads that is at most.
+inline int64_t thread_count() { return torch::stable::get_num_threads(); }
 
 }  // namespace fhelium
 

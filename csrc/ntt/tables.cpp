@@ -3,6 +3,7 @@
 
 #include "common/checks.h"
 #include "common/number_theory.h"
+#include "common/pool.h"
 #include "ntt/kernels.h"
 
 namespace fhelium {
@@ -53,7 +54,7 @@ Tensor ntt_tables(const Tensor roots, int64_t degree, const Tensor rns_params) {
     const auto& kernels = ntt_kernels<Word>();
     int64_t words = 0;
     for (const Modulus<Word>& m : moduli) words = std::max(words, kernels.table_words(degree, m));
-    Tensor out = empty_on(roots, {limbs, words});
+    Tensor out = empty_in_huge_pages(roots, {limbs, words});
     Word* data = mutable_data_of<Word>(out);
     parallel_for(0, limbs, std::max<int64_t>(1, 16384 / degree), [&](int64_t begin, int64_t end) {
       for (int64_t j = begin; j < end; ++j) {

@@ -9,6 +9,8 @@ FHELIUM_LIBRARY(fhelium_rns_ops, m) {
   m.def("rns_parameters(Tensor moduli, int degree) -> Tensor");
   m.def("parameter_row_names() -> str");
   m.def("cpu_isa() -> str");
+  m.def("workspace_bytes() -> int");
+  m.def("release_workspace() -> int");
 
   m.def("add_standard(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor");
   m.def("add_standard_(Tensor(a!) lhs, Tensor rhs, Tensor rns_params) -> ()");

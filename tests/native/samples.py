@@ -150,6 +150,8 @@ SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
     "fhelium_rns_ops::rns_parameters": lambda dtype: (moduli(dtype), DEGREE),
     "fhelium_rns_ops::parameter_row_names": lambda dtype: (),
     "fhelium_rns_ops::cpu_isa": lambda dtype: (),
+    "fhelium_rns_ops::workspace_bytes": lambda dtype: (),
+    "fhelium_rns_ops::release_workspace": lambda dtype: (),
     "fhelium_rns_ops::add_standard": pair,
     "fhelium_rns_ops::add_standard_": pair,
     "fhelium_rns_ops::subtract_standard": pair,

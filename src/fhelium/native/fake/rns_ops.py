@@ -24,6 +24,7 @@ OPERATORS = (
     "negate_standard_",
     "parameter_row_names",
     "reduce_integers",
+    "release_workspace",
     "residues_to_real",
     "rns_parameters",
     "round_to_residues",
@@ -31,6 +32,7 @@ OPERATORS = (
     "subtract_standard_",
     "to_montgomery",
     "to_montgomery_",
+    "workspace_bytes",
 )
 
 

@@ -113,6 +113,12 @@ def reduce_integers(
     return torch.ops.fhelium_rns_ops.reduce_integers.default(integers, rns_params, dtype)
 
 
+def release_workspace() -> int:
+    """``release_workspace() -> int``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.release_workspace.default()
+
+
 def residues_to_real(input: Tensor, rns_params: Tensor) -> Tensor:
     """``residues_to_real(Tensor input, Tensor rns_params) -> Tensor``"""
     require_native()
@@ -155,3 +161,9 @@ def to_montgomery_(input: Tensor, rns_params: Tensor) -> None:
     """``to_montgomery_(Tensor(a!) input, Tensor rns_params) -> ()``"""
     require_native()
     torch.ops.fhelium_rns_ops.to_montgomery_.default(input, rns_params)
+
+
+def workspace_bytes() -> int:
+    """``workspace_bytes() -> int``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.workspace_bytes.default()
