@@ -15,6 +15,7 @@ struct Whole {};
 struct Part {
   __mmask8 lanes;
 };
+FHELIUM_INLINE Part first_lanes(i64 count) { return {(__mmask8)((1u << count) - 1)}; }
 
 FHELIUM_INLINE __m512i load(Whole, const u64* p) { return _mm512_loadu_si512(p); }
 FHELIUM_INLINE __m512i load(Part part, const u64* p) {
@@ -27,26 +28,11 @@ FHELIUM_INLINE void store(Part part, u64* p, __m512i x) {
 FHELIUM_INLINE __m512i broadcast(u64 x) { return _mm512_set1_epi64((i64)x); }
 FHELIUM_INLINE __m512i zero() { return _mm512_setzero_si512(); }
 
-/// Call body(first index, lanes) for the vectors of a row.
-template <class Body>
-FHELIUM_INLINE void for_vectors(i64 n, const Body& body) {
-  i64 k = 0;
-  for (; k + kLanes <= n; k += kLanes) body(k, Whole{});
-  if (k < n) body(k, Part{(__mmask8)((1u << (n - k)) - 1)});
-}
+}  // namespace fhelium
 
-/// How many vectors a body takes at once.
-template <int kVectors>
-struct Vectors {};
+#include "common/vector_rows.h"
 
-/// Call body(Vectors<kBlock>, first index, all lanes) for the blocks of a row, then
-/// body(Vectors<1>, first index, lanes) for the vectors of the rest.
-template <int kBlock, class Body>
-FHELIUM_INLINE void for_blocks(i64 n, const Body& body) {
-  i64 k = 0;
-  for (; k + kBlock * kLanes <= n; k += kBlock * kLanes) body(Vectors<kBlock>{}, k, Whole{});
-  for_vectors(n - k, [&](i64 rest, auto lanes) { body(Vectors<1>{}, k + rest, lanes); });
-}
+namespace fhelium {
 
 /// A modulus below 2^50 in every lane.
 struct VectorModulus {

@@ -69,6 +69,7 @@ const RnsKernels<Word>& rns_kernels();
 
 extern const RnsKernels<u32> kRnsKernels32Portable;
 extern const RnsKernels<u64> kRnsKernels64Portable;
+extern const RnsKernels<u64> kRnsKernels64Avx2;
 extern const RnsKernels<u64> kRnsKernels64Avx512;
 
 }  // namespace fhelium

@@ -11,33 +11,6 @@ const RnsKernels<u64>& portable = kRnsKernels64Portable;
 
 // ---- coefficient-wise --------------------------------------------------------------------------
 
-/// out[k] = f(lhs[k], rhs[k]) on vectors, the right side a row or one constant. False where the
-/// rows lie in another way.
-template <class Function>
-FHELIUM_INLINE bool map(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs,
-                        i64 rhs_step, i64 n, const Function& f) {
-  if (out_step != 1 || lhs_step != 1 || n < 1) return false;
-  if (rhs_step == 1) {
-    for_vectors(n, [&](i64 k, auto lanes) {
-      store(lanes, out + k, f(load(lanes, lhs + k), load(lanes, rhs + k)));
-    });
-    return true;
-  }
-  if (rhs_step != 0) return false;
-  const __m512i constant = broadcast(rhs[0]);
-  for_vectors(n,
-              [&](i64 k, auto lanes) { store(lanes, out + k, f(load(lanes, lhs + k), constant)); });
-  return true;
-}
-
-template <class Function>
-FHELIUM_INLINE bool map(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n,
-                        const Function& f) {
-  if (out_step != 1 || in_step != 1) return false;
-  for_vectors(n, [&](i64 k, auto lanes) { store(lanes, out + k, f(load(lanes, in + k))); });
-  return true;
-}
-
 void add(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs, i64 rhs_step, i64 n,
          const Modulus<u64>& m) {
   const __m512i q = broadcast(m.q);

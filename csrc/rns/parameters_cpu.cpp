@@ -15,12 +15,13 @@ const RnsKernels<u32>& rns_kernels() {
 
 template <>
 const RnsKernels<u64>& rns_kernels() {
-  const Isa isa = active_isa();
+  switch (active_isa()) {
 #if FHELIUM_X86_KERNELS
-  if (isa == Isa::kAvx512) return kRnsKernels64Avx512;
+    case Isa::kAvx2: return kRnsKernels64Avx2;
+    case Isa::kAvx512: return kRnsKernels64Avx512;
 #endif
-  (void)isa;
-  return kRnsKernels64Portable;
+    default: return kRnsKernels64Portable;
+  }
 }
 
 namespace {
