@@ -25,7 +25,7 @@ class Conversion {
              std::span<const Modulus<Word>> target_moduli)
       : scale_(scale.begin(), scale.end()) {
     const size_t count = sources.size(), columns = target_moduli.size();
-    source = {static_cast<int>(count), sources.data(), scale_.data()};
+    source = {static_cast<int>(count), sources.data(), scale_.data(), 0};
     u128 sum = 0;
     bool narrow = true;
     for (const Modulus<Word>& d : sources) {
@@ -101,7 +101,8 @@ void for_each_tile(int64_t items, int64_t n, double nanoseconds_per_coefficient,
   const int64_t tiles = (n + kBasisTile - 1) / kBasisTile;
   const double cost = nanoseconds_per_coefficient * static_cast<double>(std::min(n, kBasisTile));
   parallel_for(0, items * tiles, chunk_size(cost), [&](int64_t begin, int64_t end) {
-    BasisTile<Word> tile;
+    alignas(64) Word digits[(kMaxSourcePrimes + 1) * kBasisTile];
+    const BasisTile<Word> tile = {digits, kBasisTile};
     for (int64_t i = begin; i < end; ++i) {
       const int64_t k = i % tiles * kBasisTile;
       body(i / tiles, k, std::min(kBasisTile, n - k), tile);
@@ -138,7 +139,7 @@ void raise_digits(const Tensor& out, const Tensor& input, const std::vector<int6
                   const std::vector<Conversion<Word>>& conversions) {
   const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
   const auto& kernels = rns_kernels<Word>();
-  const auto raise_tile = [&](int64_t item, int64_t k, int64_t width, BasisTile<Word>& tile) {
+  const auto raise_tile = [&](int64_t item, int64_t k, int64_t width, const BasisTile<Word>& tile) {
     const auto digit = static_cast<size_t>(item / in.batches);
     const Conversion<Word>& conversion = conversions[digit];
     const int64_t first = bounds[digit], past = bounds[digit + 1];
@@ -188,7 +189,8 @@ template <class Word>
 void lower(const Tensor& out, const Tensor& input, const Conversion<Word>& conversion) {
   const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
   const auto& kernels = rns_kernels<Word>();
-  const auto lower_tile = [&](int64_t batch, int64_t k, int64_t width, BasisTile<Word>& tile) {
+  const auto lower_tile = [&](int64_t batch, int64_t k, int64_t width,
+                              const BasisTile<Word>& tile) {
     const SourceRows<Word> rows(in, batch, o.limbs, conversion.source.count, k);
     kernels.centre(tile, rows.pointer, in.step, width, conversion.source);
     for (int64_t j = 0; j < o.limbs; ++j)

@@ -18,16 +18,16 @@ FHELIUM_INLINE void multiword_scale_add(u64* a, u64 x, const u64* b, u64 y) {
   }
 }
 
-/// Whether T = sum_i digits[i * stride] (D / d_i) exceeds (whole + 1/2) D, that is, whether
+/// Whether T = sum_i digit(i)[k] (D / d_i) exceeds (whole + 1/2) D, that is, whether
 /// 2 T > (2 whole + 1) D. D is odd, so the two are never equal. T < count D, whole <= count.
 template <class Word>
-FHELIUM_INLINE bool exceeds_half(const Word* digits, i64 stride, const BasisSource<Word>& from,
+FHELIUM_INLINE bool exceeds_half(const BasisTile<Word>& tile, i64 k, const BasisSource<Word>& from,
                                  u64 whole) {
   u64 sum[kExactWords] = {0}, product[kExactWords] = {1};
   const u64 zero[kExactWords] = {0};
   for (int i = 0; i < from.count; ++i) {
     const u64 d = from.moduli[i].q;
-    multiword_scale_add(sum, d, product, digits[i * stride]);  // T_i = T_{i-1} d_i + y_i D_{i-1}
+    multiword_scale_add(sum, d, product, digit_of(tile, i)[k]);  // T_i = T_{i-1} d_i + y_i D_{i-1}
     multiword_scale_add(product, d, zero, 0);
   }
   multiword_scale_add(sum, 2, zero, 0);

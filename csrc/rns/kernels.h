@@ -19,14 +19,22 @@ struct BasisSource {
   int count;
   const Modulus<Word>* moduli;
   const Word* scale;  // (D / d_i)^-1 mod d_i, Montgomery
+  Word offset = 0;    // what is added to digit count: x - offset D is converted
 };
 
-/// The centred representative of a tile of values, as numbers that any prime can take up:
-/// x = sum_i digit[i] (D / d_i) - digit[count] D with |x| <= (D - 1) / 2.
+/// The centred representative of some values, as numbers that any prime can take up:
+/// x = sum_i digit(i) (D / d_i) - digit(count) D with |x| <= (D - 1) / 2. A digit has room for
+/// whole vectors.
 template <class Word>
 struct BasisTile {
-  alignas(64) Word digit[kMaxSourcePrimes + 1][kBasisTile];
+  Word* digits;
+  i64 stride;  // from one digit to the next
 };
+
+template <class Word>
+FHELIUM_INLINE Word* digit_of(const BasisTile<Word>& tile, int i) {
+  return tile.digits + i * tile.stride;
+}
 
 /// What one prime q needs of a conversion: the factors of digit[0 .. count] in Montgomery form.
 template <class Word>
@@ -53,8 +61,9 @@ struct RnsKernels {
   /// Signed 64-bit integers -> [0, q).
   void (*reduce_integers)(Word* out, i64 out_step, const i64* in, i64 in_step, i64 n,
                           const Modulus<Word>& m);
-  /// Fill a tile from rows[i][k * step], k < n <= kBasisTile, standard residues modulo d_i.
-  void (*centre)(BasisTile<Word>& tile, const Word* const* rows, i64 step, i64 n,
+  /// Fill a tile from rows[i][k * step], k < n <= kBasisTile, standard residues modulo d_i. A row
+  /// may be its own digit.
+  void (*centre)(const BasisTile<Word>& tile, const Word* const* rows, i64 step, i64 n,
                  const BasisSource<Word>& from);
   /// out[k] = x_k mod q.
   void (*convert)(Word* out, const BasisTile<Word>& tile, i64 n, const BasisTarget<Word>& to);

@@ -77,9 +77,9 @@ void reduce_integers(u64* out, i64 out_step, const i64* in, i64 in_step, i64 n,
 /// kVectors vectors of the digits and of the sum of y_i / d_i, which is rounded as in the portable
 /// kernel: one product and one addition for each prime, in order.
 template <int kVectors, class Lanes>
-FHELIUM_INLINE void scale_into_digits(BasisTile<u64>& tile, double* sum, const u64* const* rows,
-                                      i64 k, Lanes lanes, const BasisSource<u64>& from,
-                                      const double* reciprocals) {
+FHELIUM_INLINE void scale_into_digits(const BasisTile<u64>& tile, double* sum,
+                                      const u64* const* rows, i64 k, Lanes lanes,
+                                      const BasisSource<u64>& from, const double* reciprocals) {
   __m512d total[kVectors];
   for (int v = 0; v < kVectors; ++v) total[v] = _mm512_setzero_pd();
   for (int i = 0; i < from.count; ++i) {
@@ -89,7 +89,7 @@ FHELIUM_INLINE void scale_into_digits(BasisTile<u64>& tile, double* sum, const u
     for (int v = 0; v < kVectors; ++v) {
       const i64 at = k + v * kLanes;
       const __m512i y = montgomery_multiply(load(lanes, rows[i] + at), scale, m);
-      store(Whole{}, tile.digit[i] + at, y);  // a tile has room for whole vectors
+      store(Whole{}, digit_of(tile, i) + at, y);  // a tile has room for whole vectors
       total[v] = _mm512_add_pd(total[v], _mm512_mul_pd(_mm512_cvtepi64_pd(y), reciprocal));
     }
   }
@@ -97,20 +97,20 @@ FHELIUM_INLINE void scale_into_digits(BasisTile<u64>& tile, double* sum, const u
 }
 
 /// The same where a prime is above 2^50 or the rows are strided.
-void scale_into_digits_scalar(BasisTile<u64>& tile, double* sum, const u64* const* rows, i64 step,
-                              i64 n, const BasisSource<u64>& from) {
+void scale_into_digits_scalar(const BasisTile<u64>& tile, double* sum, const u64* const* rows,
+                              i64 step, i64 n, const BasisSource<u64>& from) {
   for (int i = 0; i < from.count; ++i) {
     const Modulus<u64> m = from.moduli[i];
     const double reciprocal = 1.0 / (double)(i64)m.q;
     for (i64 k = 0; k < n; ++k) {
       const u64 y = montgomery_multiply(rows[i][k * step], from.scale[i], m);
-      tile.digit[i][k] = y;
+      digit_of(tile, i)[k] = y;
       sum[k] = (i == 0 ? 0.0 : sum[k]) + (double)(i64)y * reciprocal;
     }
   }
 }
 
-void centre(BasisTile<u64>& tile, const u64* const* rows, i64 step, i64 n,
+void centre(const BasisTile<u64>& tile, const u64* const* rows, i64 step, i64 n,
             const BasisSource<u64>& from) {
   alignas(64) double sum[kBasisTile];
   double reciprocals[kMaxSourcePrimes];
@@ -125,19 +125,20 @@ void centre(BasisTile<u64>& tile, const u64* const* rows, i64 step, i64 n,
     });
   else
     scale_into_digits_scalar(tile, sum, rows, step, n, from);
-  u64* whole = tile.digit[from.count];
+  u64* whole = digit_of(tile, from.count);
+  const __m512i offset = broadcast(from.offset);
   const __m512d half = _mm512_set1_pd(0.5), sure = _mm512_set1_pd(0.5 - 0x1p-40);
   for_vectors(n, [&](i64 k, auto) {
     const __m512d total = _mm512_load_pd(sum + k);
     const __m512i nearest = _mm512_cvttpd_epi64(_mm512_add_pd(total, half));
-    store(Whole{}, whole + k, nearest);
+    store(Whole{}, whole + k, _mm512_add_epi64(nearest, offset));
     const __m512d rest = _mm512_sub_pd(total, _mm512_cvtepi64_pd(nearest));
     const __mmask8 unsure = _mm512_cmp_pd_mask(_mm512_abs_pd(rest), sure, _CMP_GT_OQ);
     if (unsure) [[unlikely]]
       for (i64 lane = k; lane < k + kLanes && lane < n; ++lane)
         if (unsure >> (lane - k) & 1) {
           const u64 below = (u64)(i64)sum[lane];
-          whole[lane] = below + exceeds_half(&tile.digit[0][lane], kBasisTile, from, below);
+          whole[lane] = below + exceeds_half(tile, lane, from, below) + from.offset;
         }
   });
 }
@@ -157,7 +158,7 @@ FHELIUM_INLINE void dot(__m512i (&x)[kVectors], const BasisTile<u64>& tile, i64 
   for (int i = 0; i < terms; ++i) {
     const __m512i c = broadcast(factor[i]);
     for (int v = 0; v < kVectors; ++v)
-      add_product(sum[v], load(Whole{}, tile.digit[i] + k + v * kLanes), c);
+      add_product(sum[v], load(Whole{}, digit_of(tile, i) + k + v * kLanes), c);
   }
   for (int v = 0; v < kVectors; ++v) {
     const __m512i high = carried_high(sum[v]);

@@ -109,25 +109,25 @@ void scale_into_digit(Word* digit, double* sum, const Word* row, i64 step, i64 n
 // sum y_i / d_i is x / D plus a whole number. Each term is right to 2^-51 and the up to 16 terms
 // add up to below 16, so the sum is right to 2^-45 and decides unless it is within 2^-40 of a half.
 template <class Word>
-void centre(BasisTile<Word>& tile, const Word* const* rows, i64 step, i64 n,
+void centre(const BasisTile<Word>& tile, const Word* const* rows, i64 step, i64 n,
             const BasisSource<Word>& from) {
   double sum[kBasisTile];
   for (i64 k = 0; k < n; ++k) sum[k] = 0.0;
   for (int i = 0; i < from.count; ++i) {
     const Modulus<Word>& m = from.moduli[i];
     with_radix(m, [&](auto radix) {
-      scale_into_digit<radix.kBits>(tile.digit[i], sum, rows[i], step, n, from.scale[i], m);
+      scale_into_digit<radix.kBits>(digit_of(tile, i), sum, rows[i], step, n, from.scale[i], m);
     });
   }
   constexpr double kSure = 0.5 - 0x1p-40;
-  Word* whole = tile.digit[from.count];
+  Word* whole = digit_of(tile, from.count);
   for (i64 k = 0; k < n; ++k) {
     const i64 nearest = (i64)(sum[k] + 0.5);
     const double rest = sum[k] - (double)nearest;
-    whole[k] = (Word)nearest;
+    whole[k] = (Word)nearest + from.offset;
     if (rest > kSure || rest < -kSure) [[unlikely]] {
       const Word below = (Word)(i64)sum[k];
-      whole[k] = below + (exceeds_half(&tile.digit[0][k], kBasisTile, from, below) ? 1 : 0);
+      whole[k] = below + (exceeds_half(tile, k, from, below) ? 1 : 0) + from.offset;
     }
   }
 }
@@ -144,7 +144,7 @@ void dot(const BasisTile<Word>& tile, i64 n, const BasisTarget<Word>& to, const 
   for (int i = 0; i < terms; ++i) factor[i] = to.factor[i];
   const auto products = [&](i64 k, int first, int past) {
     WideOf<Word> sum = 0;
-    for (int i = first; i < past; ++i) sum += (WideOf<Word>)tile.digit[i][k] * factor[i];
+    for (int i = first; i < past; ++i) sum += (WideOf<Word>)digit_of(tile, i)[k] * factor[i];
     return sum;
   };
   for (i64 k = 0; k < n; ++k) {
