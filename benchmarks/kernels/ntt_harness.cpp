@@ -2,17 +2,15 @@
 // a sweep over 24 limbs, each with its own row and table on huge pages. Prints one line per case:
 //   name log2(N) prime-bits, then median and lower decile of hot and of sweep, microseconds
 // All candidates of a case take turns in each round, so a busy neighbour disturbs them alike.
-#include <sys/mman.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "common/number_theory.h"
+#include "../rows.h"
 #include "ntt/kernels.h"
 #ifdef WITH_PROTOTYPE
 #include "ntt512_v3p.hpp"
@@ -23,15 +21,6 @@ namespace {
 using namespace fhelium;
 
 constexpr int kLimbs = 24;
-
-u64* huge_block(i64 words) {
-  const size_t page = size_t{2} << 20,
-               bytes = (static_cast<size_t>(words) * 8 + page - 1) / page * page;
-  void* block = nullptr;
-  if (posix_memalign(&block, page, bytes) != 0) abort();
-  madvise(block, bytes, MADV_HUGEPAGE);
-  return static_cast<u64*>(block);
-}
 
 bool is_prime(u64 n) {
   u64 odd = n - 1;
@@ -62,19 +51,6 @@ u64 root_of(u64 q, u64 degree) {
     const u64 psi = power_modular(g, (q - 1) / (2 * degree), q);
     if (power_modular(psi, degree, q) == q - 1) return psi;
   }
-}
-
-Modulus<u64> modulus_of(u64 q, u64 degree) {
-  Modulus<u64> m = {};
-  m.q = q;
-  m.inverse = inverse_modulo_word(q);
-  m.bits = q < u64{1} << 50 ? 52 : 64;
-  const u128 radix = u128{1} << m.bits;
-  m.montgomery_one = static_cast<u64>(radix % q);
-  m.montgomery_square = multiply_modular(m.montgomery_one, m.montgomery_one, q);
-  m.reciprocal = static_cast<u64>((u128{1} << 64) / q);
-  m.degree_inverse = multiply_modular(inverse_modular(degree, q), m.montgomery_one, q);
-  return m;
 }
 
 struct Candidate {

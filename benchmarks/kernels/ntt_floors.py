@@ -1,9 +1,9 @@
 """Time the NTT kernels of every instruction set of this machine, without torch in between.
 
-Usage: THP_MEM_ALLOC_ENABLE=1 python benchmarks/kernels/bench_ntt.py [--bits 45,50,60]
-       [--rounds 31] [--isa avx2,avx512] [--cpu 1] [--prototype FOLDER] [--operators]
+    THP_MEM_ALLOC_ENABLE=1 python -m benchmarks ntt [--bits 45,50,60] [--rounds 31]
+        [--isa avx2,avx512] [--cpu 1] [--prototype FOLDER] [--operators]
 
-Compiles the kernels with a small harness in a temporary folder and runs it pinned to one CPU.
+Links the kernels of the last build to a small harness and runs it pinned to one CPU.
 Microseconds of CPU time a transform, in place, rows and tables on huge pages: `hot` is the same
 row again and again, `sweep` goes over 24 limbs. Every figure is the median over rounds in which all
 candidates take turns; the lower decile stands in brackets, as what a quiet machine would give.
@@ -25,45 +25,25 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-ROOT = Path(__file__).resolve().parents[2]
-HERE = Path(__file__).resolve().parent
-FLAGS = ["-O3", "-std=gnu++20", "-ffp-contract=off", f"-I{ROOT / 'csrc'}"]
-ISA_FLAGS = {
-    "portable": [],
-    "avx2": ["-mavx2", "-mfma"],
-    "avx512": [
-        *("-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx512bw", "-mavx512ifma", "-mfma"),
-        "-Wno-maybe-uninitialized",
-    ],
-}
+from benchmarks.native import ROOT, WIDE, compile_program
+
+# A folder beside the checkout may hold the prototype.
+PROTOTYPES = ROOT.parent / "shared/prototypes/cpu"
+INSTRUCTIONS = {"portable": set(), "avx2": {"avx2", "fma"}, "avx512": {flag[2:] for flag in WIDE}}
 LIMBS = 24
 
 
 def compile_harness(folder: Path, prototype: Path | None) -> Path:
     """Build the harness and return its path."""
-    compiler = os.environ.get("CXX", "c++")
-    objects = []
-    for isa, flags in ISA_FLAGS.items():
-        for source in sorted((ROOT / "csrc" / "ntt").glob(f"*_{isa}.cpp")):
-            objects.append(folder / f"{source.stem}.o")
-            command = [compiler, *FLAGS, *flags, "-c", str(source), "-o", str(objects[-1])]
-            subprocess.run(command, check=True)
-    command = [compiler, *FLAGS, *map(str, objects), str(HERE / "ntt_harness.cpp")]
-    if prototype is not None:
-        command += [*ISA_FLAGS["avx512"], "-w", "-DWITH_PROTOTYPE", f"-I{prototype}"]
-    program = folder / "ntt_harness"
-    subprocess.run([*command, "-o", str(program)], check=True)
-    return program
+    flags = [] if prototype is None else [*WIDE, "-w", "-DWITH_PROTOTYPE", f"-I{prototype}"]
+    source = Path(__file__).with_name("ntt_harness.cpp")
+    return compile_program(source, folder / "ntt_harness", *flags)
 
 
 def usable_isas() -> list[str]:
     """Return the kernels that the machine can run."""
     flags = set(Path("/proc/cpuinfo").read_text().split())
-    return ["portable", *(isa for isa in ("avx2", "avx512") if needs(isa) <= flags)]
-
-
-def needs(isa: str) -> set[str]:
-    return {flag[2:] for flag in ISA_FLAGS[isa] if flag.startswith("-m")}
+    return [isa for isa, needed in INSTRUCTIONS.items() if needed <= flags]
 
 
 def measurements(
@@ -119,15 +99,20 @@ def time_operators(rounds: int) -> None:
             print(f"{name:20}{f'2^{log_degree}':>6}{median(times):10.2f} us [{min(times):.2f}]")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def main(command_line: list[str]) -> None:
+    """Run the harness and print its figures."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks ntt",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--bits", default="45,48,50,56,60")
     parser.add_argument("--rounds", type=int, default=31)
     parser.add_argument("--isa", default=",".join(usable_isas()))
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)))
-    parser.add_argument("--prototype", type=Path, default=ROOT.parent / "shared/prototypes/cpu")
+    parser.add_argument("--prototype", type=Path, default=PROTOTYPES)
     parser.add_argument("--operators", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(command_line)
     prototype = arguments.prototype
     if not (prototype / "ntt512_v3p.hpp").exists() or "avx512" not in usable_isas():
         prototype = None
@@ -140,7 +125,3 @@ def main() -> None:
         sys.stdout.flush()
         os.sched_setaffinity(0, {arguments.cpu})
         time_operators(arguments.rounds)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,7 @@
 """Time the residue, ciphertext, sampler and codec kernels: portable against AVX-512, and both
 against the machine.
 
-    taskset -c 0 python benchmarks/kernels/bench_rns.py [--degree 14] [--rounds 15] [--only NAME]
+    taskset -c 0 python -m benchmarks rns [--degree 14] [--rounds 15] [--only NAME]
 
 One worker process for each instruction set, both on one core and with one thread. The parent asks
 them in turn, round after round, so that a busy neighbour meets both; figures are medians of
@@ -22,11 +22,11 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+
+from benchmarks.native import ROOT, bare_loop, streams
 
 ISAS = ("scalar", "avx512")
 # Huge pages, and freed blocks stay mapped: kernels are measured, not page faults.
@@ -196,32 +196,17 @@ def primes_below(bits: int, count: int) -> list[int]:
     return found
 
 
-def bare_loops() -> ctypes.CDLL:
-    """Compile and load streams.c."""
-    source = Path(__file__).with_name("streams.c")
-    folder = tempfile.mkdtemp()
-    target = Path(folder) / "streams.so"
-    command = ["cc", "-O3", "-march=native", "-shared", "-fPIC", str(source), "-o", str(target)]
-    subprocess.run(command, check=True)
-    return ctypes.CDLL(str(target))
-
-
-def bare_call(library: ctypes.CDLL, operator: Operator) -> Callable[[], object]:
+def bare_call(operator: Operator) -> Callable[[], object]:
     """Return a call that moves the operator's streams."""
     import torch
 
-    blocks = [torch.zeros(operator.row, dtype=torch.int64) for _ in range(operator.reads)]
-    outs = blocks[: operator.writes] if operator.in_place else [
-        torch.zeros(operator.row, dtype=torch.int64) for _ in range(operator.writes)
-    ]  # fmt: skip
-    to = (ctypes.c_void_p * len(outs))(*(x.data_ptr() for x in outs))
-    source = (ctypes.c_void_p * len(blocks))(*(x.data_ptr() for x in blocks))
-    row = ctypes.c_int64(operator.row)
+    def blocks(count: int) -> list[torch.Tensor]:
+        return [torch.zeros(operator.row, dtype=torch.int64) for _ in range(count)]
 
-    def run(keep: object = (blocks, outs)) -> None:
-        library.bare_loop(to, len(outs), source, len(blocks), row)
-
-    return run
+    inputs = blocks(operator.reads)
+    return bare_loop(
+        inputs[: operator.writes] if operator.in_place else blocks(operator.writes), inputs
+    )
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -242,14 +227,14 @@ def work(log_n: int, only: str) -> None:
 
     require_native()
     torch.set_num_threads(1)
-    library = bare_loops()
+    library = streams()
     listed = [operator for operator in operators(log_n) if only in operator.name]
     calls = {operator.name: operator.call for operator in listed}
     for operator in listed:
         if operator.empty_call:
             calls["empty " + operator.name] = operator.empty_call
         if operator.row:
-            calls["bare " + operator.name] = bare_call(library, operator)
+            calls["bare " + operator.name] = bare_call(operator)
     rounds = 2**16
     calls["multiply"] = lambda: library.multiply_rounds(ctypes.c_int64(rounds), ctypes.c_uint64(3))
     about = [(o.name, bool(o.row), o.vector_operations) for o in listed]
@@ -262,10 +247,18 @@ class Worker:
     """A process with one instruction set."""
 
     def __init__(self, isa: str, arguments: argparse.Namespace) -> None:
-        command = [sys.executable, __file__, "--worker", "--degree", str(arguments.degree)]
+        command = [
+            sys.executable,
+            "-m",
+            "benchmarks",
+            "rns",
+            "--worker",
+            "--degree",
+            str(arguments.degree),
+        ]
         self.process = subprocess.Popen(
             [*command, "--only", arguments.only],
-            env=os.environ | MEMORY | {"FHELIUM_CPU_ISA": isa},
+            cwd=ROOT, env=os.environ | MEMORY | {"FHELIUM_CPU_ISA": isa},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self.process.stdin
@@ -278,16 +271,18 @@ class Worker:
         return float(self.output.readline())
 
 
-def main() -> None:
+def main(command_line: list[str]) -> None:
     """Measure in turn and print one line for each operator."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+        prog="python -m benchmarks rns",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--degree", type=int, default=14, help="log2 of the ring degree")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--only", default="", help="operators whose name holds this")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(command_line)
     if arguments.worker:
         work(arguments.degree, arguments.only)
         return
@@ -320,7 +315,3 @@ def main() -> None:
             bound = operations / rate * 1e6
             line += f"{bound:10.1f}{100 * bound / (median['avx512'] - median['empty']):7.0f}%"
         print(line, flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,5 +1,5 @@
-// What a kernel is measured against: a bare loop over as many streams, and the machine's own rate of
-// 52-bit multiplications. Compiled by the benchmark for the machine it runs on.
+// What a kernel is measured against: a bare loop over as many streams, and the machine's own rate
+// of 52-bit multiplications. Compiled by the benchmark for the machine it runs on.
 #include <immintrin.h>
 #include <stdint.h>
 
