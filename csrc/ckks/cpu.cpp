@@ -15,12 +15,13 @@ const CkksKernels<u32>& ckks_kernels() {
 
 template <>
 const CkksKernels<u64>& ckks_kernels() {
-  const Isa isa = active_isa();
+  switch (active_isa()) {
 #if FHELIUM_X86_KERNELS
-  if (isa == Isa::kAvx512) return kCkksKernels64Avx512;
+    case Isa::kAvx2: return kCkksKernels64Avx2;
+    case Isa::kAvx512: return kCkksKernels64Avx512;
 #endif
-  (void)isa;
-  return kCkksKernels64Portable;
+    default: return kCkksKernels64Portable;
+  }
 }
 
 namespace {

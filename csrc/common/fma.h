@@ -155,14 +155,17 @@ struct Sum {
 
 struct SumModulus : DoubleModulus {
   __m256d offset;
-  i64 most_terms;  // of two residues each, 3 2^(50 - b): they fill the room
 };
 
+FHELIUM_INLINE int bit_length(u64 q) { return 64 - __builtin_clzll(q); }
+
 FHELIUM_INLINE SumModulus in_sums(const Modulus<u64>& m) {
-  const int bits = 64 - __builtin_clzll(m.q);
-  const u64 exponent = (u64)(1023 + 52 + bits) << 52, quarter = (u64)1 << 50;
-  return {in_lanes(m), _mm256_castsi256_pd(broadcast(exponent | quarter)), (i64)3 << (50 - bits)};
+  const u64 exponent = (u64)(1023 + 52 + bit_length(m.q)) << 52, quarter = (u64)1 << 50;
+  return {in_lanes(m), _mm256_castsi256_pd(broadcast(exponent | quarter))};
 }
+
+/// So many products of residues fill the room.
+FHELIUM_INLINE i64 most_products(const Modulus<u64>& m) { return (i64)3 << (50 - bit_length(m.q)); }
 
 FHELIUM_INLINE Sum no_products(const SumModulus& m) { return {m.offset, _mm256_setzero_pd()}; }
 

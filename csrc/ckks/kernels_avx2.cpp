@@ -1,0 +1,160 @@
+// CKKS rows with AVX2 and FMA: moduli below 2^50 and contiguous rows; the rest goes to the portable
+// kernels.
+#include "ckks/automorphism_source.h"
+#include "ckks/kernels.h"
+#include "common/fma.h"
+
+namespace fhelium {
+namespace {
+
+const CkksKernels<u64>& portable = kCkksKernels64Portable;
+
+// ---- key-switch inner product ------------------------------------------------------------------
+
+/// kVectors vectors of both results; kFold: there are more terms than one sum has room for.
+template <bool kFold, int kVectors, class Lanes>
+FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count,
+                                i64 k, Lanes lanes, i64 room, const SumModulus& m,
+                                const Factor& w) {
+  Sum sum0[kVectors], sum1[kVectors];
+  for (int v = 0; v < kVectors; ++v) sum0[v] = sum1[v] = no_products(m);
+  i64 left = room;
+  for (i64 d = 0; d < count; ++d) {
+    const KeySwitchTerm<u64> term = terms[d];
+    for (int v = 0; v < kVectors; ++v) {
+      const i64 at = k + v * kLanes;
+      const __m256d x = to_doubles(load(lanes, term.digit + at));
+      add_product(sum0[v], x, to_doubles(load(lanes, term.key0 + at)));
+      add_product(sum1[v], x, to_doubles(load(lanes, term.key1 + at)));
+    }
+    if (kFold && --left == 0) {
+      left = room;
+      for (int v = 0; v < kVectors; ++v) {
+        fold(sum0[v], m);
+        fold(sum1[v], m);
+      }
+    }
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    store(lanes, out0 + k + v * kLanes, to_residues(multiply(reduce(sum0[v], m), w, m), m));
+    store(lanes, out1 + k + v * kLanes, to_residues(multiply(reduce(sum1[v], m), w, m), m));
+  }
+}
+
+template <bool kFold>
+void inner_row(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count, i64 n,
+               const Modulus<u64>& modulus) {
+  const SumModulus m = in_sums(modulus);
+  const i64 room = most_products(modulus);
+  const Factor radix_inverse = montgomery_factor(1, modulus);
+  for_blocks<2>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
+    inner_block<kFold, kVectors>(out0, out1, terms, count, k, lanes, room, m, radix_inverse);
+  });
+}
+
+void inner_product(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count, i64 digit_step,
+                   i64 key_step, i64 n, const Modulus<u64>& m) {
+  if (m.bits != 52 || digit_step != 1 || key_step != 1)
+    portable.inner_product(out0, out1, terms, count, digit_step, key_step, n, m);
+  else if (count <= most_products(m))
+    inner_row<false>(out0, out1, terms, count, n, m);
+  else
+    inner_row<true>(out0, out1, terms, count, n, m);
+}
+
+// ---- ciphertext products -----------------------------------------------------------------------
+
+void product(u64* const out[3], const u64* const lhs[2], i64 lhs_step, const u64* const rhs[2],
+             i64 rhs_step, i64 n, const Modulus<u64>& modulus) {
+  if (modulus.bits != 52 || lhs_step != 1 || rhs_step != 1) {
+    portable.product(out, lhs, lhs_step, rhs, rhs_step, n, modulus);
+    return;
+  }
+  const DoubleModulus m = in_lanes(modulus);
+  u64 *const out0 = out[0], *const out1 = out[1], *const out2 = out[2];
+  const u64 *const lhs0 = lhs[0], *const lhs1 = lhs[1], *const rhs0 = rhs[0], *const rhs1 = rhs[1];
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const __m256d a0 = to_doubles(load(lanes, lhs0 + k)), a1 = to_doubles(load(lanes, lhs1 + k));
+    const __m256d b0 = to_doubles(load(lanes, rhs0 + k)), b1 = to_doubles(load(lanes, rhs1 + k));
+    const __m256d cross = _mm256_add_pd(multiply(a0, b1, m), multiply(a1, b0, m));
+    store(lanes, out0 + k, to_residues(multiply(a0, b0, m), m));
+    store(lanes, out1 + k, to_residues(reduce(cross, m), m));
+    store(lanes, out2 + k, to_residues(multiply(a1, b1, m), m));
+  });
+}
+
+void square(u64* const out[3], const u64* const in[2], i64 step, i64 n,
+            const Modulus<u64>& modulus) {
+  if (modulus.bits != 52 || step != 1) {
+    portable.square(out, in, step, n, modulus);
+    return;
+  }
+  const DoubleModulus m = in_lanes(modulus);
+  u64 *const out0 = out[0], *const out1 = out[1], *const out2 = out[2];
+  const u64 *const in0 = in[0], *const in1 = in[1];
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const __m256d a0 = to_doubles(load(lanes, in0 + k)), a1 = to_doubles(load(lanes, in1 + k));
+    const __m256d cross = multiply(a0, a1, m);
+    store(lanes, out0 + k, to_residues(multiply(a0, a0, m), m));
+    store(lanes, out1 + k, to_residues(reduce(_mm256_add_pd(cross, cross), m), m));
+    store(lanes, out2 + k, to_residues(multiply(a1, a1, m), m));
+  });
+}
+
+// ---- rescaling ---------------------------------------------------------------------------------
+
+/// With r the centred dropped residue, x - r is an integer below 2^51.
+void rescale(u64* out, const u64* in, const u64* dropped, i64 step, i64 n, u64 q0, u64 inverse,
+             const Modulus<u64>& modulus) {
+  if (modulus.bits != 52 || step != 1 || q0 >> 50 != 0) {
+    portable.rescale(out, in, dropped, step, n, q0, inverse, modulus);
+    return;
+  }
+  const DoubleModulus m = in_lanes(modulus);
+  const Factor w = montgomery_factor(inverse, modulus);
+  const __m256d whole = broadcast((double)(i64)q0), half = broadcast((double)(i64)(q0 / 2));
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const __m256d x = to_doubles(load(lanes, in + k)), r = to_doubles(load(lanes, dropped + k));
+    const __m256d above = _mm256_and_pd(_mm256_cmp_pd(r, half, _CMP_GT_OQ), whole);
+    const __m256d difference = _mm256_sub_pd(x, _mm256_sub_pd(r, above));
+    store(lanes, out + k, to_residues(multiply(difference, w, m), m));
+  });
+}
+
+// ---- automorphisms -----------------------------------------------------------------------------
+
+/// A gather of four words takes longer than four loads.
+void permute_signed(u64* out, const u64* in, i64 step, i64 n, u64 inverse, const Modulus<u64>& m) {
+  portable.permute_signed(out, in, step, n, inverse, m);
+}
+
+/// `source` comes from automorphism_source: four neighbours in some order.
+void permute(u64* out, const u64* in, i64 step, const uint32_t* source, i64 n) {
+  if (step != 1 || n < kLanes) {
+    portable.permute(out, in, step, source, n);
+    return;
+  }
+  const __m256i second_half = _mm256_set1_epi64x((i64)1 << 32);
+  for (i64 k = 0; k < n; k += kLanes) {
+    const __m256i order = _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i*)(source + k)));
+    // Places of half words, 2 i and 2 i + 1; the permutation reads the last three bits of each.
+    const __m256i places = _mm256_or_si256(
+        _mm256_slli_epi64(order, 1), _mm256_add_epi64(_mm256_slli_epi64(order, 33), second_half));
+    const __m256i x = load(Whole{}, in + (source[k] & ~3u));
+    store(Whole{}, out + k, _mm256_permutevar8x32_epi32(x, places));
+  }
+}
+
+}  // namespace
+
+const CkksKernels<u64> kCkksKernels64Avx2 = {
+    .inner_product = inner_product,
+    .product = product,
+    .square = square,
+    .rescale = rescale,
+    .permute_signed = permute_signed,
+    .automorphism_source = automorphism_source_in_eights,
+    .permute = permute,
+};
+
+}  // namespace fhelium
