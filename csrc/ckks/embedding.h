@@ -13,6 +13,8 @@ namespace fhelium {
 
 /// Where things stand in the table of one degree, counted in doubles.
 /// [slot of each position: n words] [radix-4 passes, 6 a block] [last pass, 2/4/8 a block]
+/// The last pass takes a group of blocks side by side, a lane each: point k, and twiddle k, of all
+/// blocks of a group stand together, of slot numbers and twiddles alike.
 struct EmbeddingLayout {
   i64 slots;        // n, the number of positions
   int log_slots;    // log2 n
@@ -20,8 +22,11 @@ struct EmbeddingLayout {
   int passes;       // radix-4 passes before it
   i64 last_width;   // twiddle doubles of one block of the last pass
   i64 last_offset;  // where the last pass begins
+  i64 group;        // blocks of a group: kEmbeddingGroup, or all where there are fewer
   i64 size;         // of the whole table
 };
+
+inline constexpr i64 kEmbeddingGroup = 8;
 
 /// A radix-4 pass keeps (s, s^2, s^3) with s^4 = c of its block.
 inline constexpr i64 kPassWidth = 6;
@@ -35,13 +40,15 @@ FHELIUM_INLINE EmbeddingLayout embedding_layout(int log_slots) {
   layout.last_width = layout.last_levels == 0 ? 0 : (i64)1 << layout.last_levels;
   layout.last_offset = layout.slots;
   for (int pass = 0; pass < layout.passes; ++pass) layout.last_offset += kPassWidth << (2 * pass);
-  layout.size = layout.last_offset + layout.last_width * (layout.slots >> layout.last_levels);
+  const i64 blocks = layout.slots >> layout.last_levels;
+  layout.group = blocks < kEmbeddingGroup ? blocks : kEmbeddingGroup;
+  layout.size = layout.last_offset + layout.last_width * blocks;
   return layout;
 }
 
 struct EmbeddingKernels {
-  /// coefficients [2n] -> slots [n][2]; scratch holds 2n doubles.
-  void (*to_slots)(double* slots, double* scratch, const double* coefficients, const double* table,
+  /// coefficients [2n] / scale -> slots [n][2]; what the coefficients become is of no use.
+  void (*to_slots)(double* slots, double* coefficients, double scale, const double* table,
                    const EmbeddingLayout& layout);
   /// slots [n][2] -> coefficients [2n], scaled by 1/n.
   void (*to_coefficients)(double* coefficients, const double* slots, const double* table,
@@ -52,6 +59,8 @@ struct EmbeddingKernels {
 const EmbeddingKernels& embedding_kernels();
 
 extern const EmbeddingKernels kEmbeddingKernelsPortable;
+extern const EmbeddingKernels kEmbeddingKernelsAvx2;
+extern const EmbeddingKernels kEmbeddingKernelsAvx512;
 
 /// Write layout.size doubles; the same bits on every machine.
 void fill_embedding_table(double* table, const EmbeddingLayout& layout);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <memory>
 
 #include "ckks/embedding.h"
 #include "common/checks.h"
@@ -9,8 +8,13 @@
 namespace fhelium {
 
 const EmbeddingKernels& embedding_kernels() {
-  active_isa();
-  return kEmbeddingKernelsPortable;
+  switch (active_isa()) {
+#if FHELIUM_X86_KERNELS
+    case Isa::kAvx2: return kEmbeddingKernelsAvx2;
+    case Isa::kAvx512: return kEmbeddingKernelsAvx512;
+#endif
+    default: return kEmbeddingKernelsPortable;
+  }
 }
 
 namespace {
@@ -87,9 +91,11 @@ Tensor coefficients_to_slots(const Tensor coefficients, const Tensor tables) {
   double* to = out.mutable_data_ptr<double>();
   const auto& kernels = embedding_kernels();
   parallel_for(0, out.numel() / degree, grain_of(degree), [&](int64_t begin, int64_t end) {
-    const std::unique_ptr<double[]> scratch(new double[static_cast<size_t>(degree)]);
-    for (int64_t row = begin; row < end; ++row)
-      kernels.to_slots(to + row * degree, scratch.get(), from + row * degree, w, layout);
+    std::vector<double> own(static_cast<size_t>(degree));
+    for (int64_t row = begin; row < end; ++row) {
+      std::copy_n(from + row * degree, degree, own.data());
+      kernels.to_slots(to + row * degree, own.data(), 1.0, w, layout);
+    }
   });
   return out;
 }

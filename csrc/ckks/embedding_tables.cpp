@@ -60,22 +60,22 @@ Complex unit_root(u64 numerator, int log_denominator) {
   }
 }
 
-double* put(double* out, const Complex& value) {
-  out[0] = value.re;
-  out[1] = value.im;
-  return out + 2;
-}
-
 }  // namespace
 
 void fill_embedding_table(double* table, const EmbeddingLayout& layout) {
   const int log_slots = layout.log_slots;
+  const i64 points = (i64)1 << layout.last_levels;
+  // Where the number of a block's point or twiddle stands, of `width` ones in a block.
+  const auto grouped = [&](i64 block, i64 number, i64 width) {
+    const i64 lane = block % layout.group;
+    return (block - lane) * width + number * layout.group + lane;
+  };
   // Position p holds the value at zeta^(4 bitrev(p) + 1). Whole numbers go as bit patterns: a
   // table that was tampered with then has a defined meaning for the kernels' mask.
   u64 exponent = 1;
   for (u64 slot = 0; slot < (u64)layout.slots; ++slot) {
-    const u64 position = reverse_bits(exponent >> 2, log_slots);
-    std::memcpy(table + position, &slot, sizeof(slot));
+    const i64 position = (i64)reverse_bits(exponent >> 2, log_slots);
+    std::memcpy(table + grouped(position / points, position % points, points), &slot, sizeof(slot));
     exponent = exponent * 5 & (((u64)4 << log_slots) - 1);
   }
   double* out = table + layout.slots;
@@ -84,21 +84,25 @@ void fill_embedding_table(double* table, const EmbeddingLayout& layout) {
     const int level = 2 * pass;
     for (u64 block = 0; block < (u64)1 << level; ++block) {
       const u64 root = 4 * reverse_bits(block, level) + 1;
-      for (u64 power = 1; power <= 3; ++power) out = put(out, unit_root(power * root, level + 4));
+      for (u64 power = 1; power <= 3; ++power, out += 2) {
+        const Complex twiddle = unit_root(power * root, level + 4);
+        out[0] = twiddle.re, out[1] = twiddle.im;
+      }
     }
   }
   // The last pass keeps square roots: of c, then for each pair of factors x^l -+ r of the next
   // level that of r alone, since that of -r is i times it.
   const int level = 2 * layout.passes;
-  for (u64 block = 0; block < (u64)1 << level; ++block)
-    for (int deeper = 0; deeper < layout.last_levels; ++deeper) {
-      const int depth = level + deeper;
-      const u64 factors = (u64)1 << deeper;
-      for (u64 child = 0; child < factors; child += 2) {
-        const u64 root = 4 * reverse_bits((block << deeper) + child, depth) + 1;
-        out = put(out, unit_root(root, depth + 3));
+  for (u64 block = 0; block < (u64)1 << level; ++block) {
+    i64 number = 0;
+    for (int deeper = 0; deeper < layout.last_levels; ++deeper)
+      for (u64 child = 0; child < (u64)1 << deeper; child += 2) {
+        const u64 root = 4 * reverse_bits((block << deeper) + child, level + deeper) + 1;
+        const Complex twiddle = unit_root(root, level + deeper + 3);
+        out[grouped((i64)block, number++, layout.last_width)] = twiddle.re;
+        out[grouped((i64)block, number++, layout.last_width)] = twiddle.im;
       }
-    }
+  }
 }
 
 }  // namespace fhelium

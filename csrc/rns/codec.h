@@ -4,6 +4,9 @@
 //   v_i = (x_i - sum_(j<i) v_j q_0 .. q_(j-1)) (q_0 .. q_(i-1))^-1 mod q_i.
 // All digits of (Q - 1)/2 are (q_i - 1)/2, so the sign of the centred x is a comparison of digits,
 // and those of Q - 1 - x are q_i - 1 - v_i.
+//
+// Messages are far smaller than Q. The last two moduli a, b name the one x of at most (a b - 1) / 2
+// in magnitude; where it has the other residues too it is the number itself, without more digits.
 #pragma once
 #include "common/modular_arithmetic.h"
 
@@ -22,6 +25,16 @@ struct GarnerTables {
   const u64* factors;
 };
 
+/// a and b are the last and the last but one of at least two moduli.
+template <class Word>
+struct PairTables {
+  const Modulus<Word>* moduli;
+  i64 limbs;
+  Word inverse;  // a^-1 mod b in the Montgomery form of b
+  /// For each other limb: a in its Montgomery form, and a b.
+  const Word* factors;
+};
+
 /// Words of workspace that `centred` needs.
 FHELIUM_INLINE i64 garner_workspace(i64 limbs) { return limbs * kGarnerBlock + limbs + 1; }
 
@@ -35,6 +48,10 @@ struct CodecKernels {
   /// Finite integers -> residues. powers[e] = 2^e R mod q for 0 <= e < kPowers.
   void (*reduce_wide)(Word* out, const double* rounded, const Word* powers, i64 n,
                       const Modulus<Word>& m);
+  /// The nearest doubles of n centred integers, each at most (a b - 1) / 2 in magnitude; false, and
+  /// the doubles are of no use, where one is larger.
+  bool (*centred_pair)(double* out, const Word* residues, i64 limb_stride, i64 step, i64 n,
+                       const PairTables<Word>& tables);
   /// n <= kGarnerBlock coefficients -> the nearest doubles of the centred integers.
   void (*centred)(double* out, const Word* residues, i64 limb_stride, i64 step, i64 n,
                   const GarnerTables<Word>& tables, u64* workspace);

@@ -38,6 +38,77 @@ void reduce_wide(u64* out, const double* rounded, const u64* powers, i64 n, cons
   portable.reduce_wide(out, rounded, powers, n, m);
 }
 
+bool has_short_rows(const Modulus<u64>* moduli, i64 limbs, i64 step) {
+  bool narrow = step == 1;
+  for (i64 i = 0; narrow && i < limbs; ++i) narrow = moduli[i].bits == 52;
+  return narrow;
+}
+
+// ---- the last two moduli -----------------------------------------------------------------------
+
+/// kVectors vectors of doubles; returns the lanes with another residue elsewhere. x = low + high a,
+/// minus a b where it is negative; modulo m that is, times R,
+///   (low + m - residue + (m - a b)) R + high (a R) < 2^52 m,
+/// since the moduli are below 2^50: reduced it lies in (-m, m), and is 0 or is not.
+template <int kVectors, class Lanes>
+FHELIUM_INLINE __mmask8 pair_vectors(double* out, const u64* residues, i64 limb_stride, Lanes lanes,
+                                     const PairTables<u64>& tables) {
+  const i64 others = tables.limbs - 2;
+  const VectorModulus b = in_lanes(tables.moduli[others]);
+  const u64 a = tables.moduli[others + 1].q;
+  const __m512i inverse = broadcast(tables.inverse), half_b = _mm512_srli_epi64(b.q, 1);
+  const __m512d wide_a = _mm512_set1_pd((double)a);
+  __m512i low[kVectors], high[kVectors], differences[kVectors];
+  __mmask8 negative[kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    const u64* own = residues + v * kLanes;
+    low[v] = load(lanes, own + (others + 1) * limb_stride);
+    const __m512i reduced = reduce_once(reduce_lazy(low[v], b), b.q);
+    const __m512i rest = _mm512_sub_epi64(load(lanes, own + others * limb_stride), reduced);
+    high[v] = montgomery_multiply(lift_once(rest, b), inverse, b);
+    negative[v] = (__mmask8)(_mm512_cmpgt_epu64_mask(high[v], half_b) |
+                             _mm512_mask_cmpgt_epu64_mask(_mm512_cmpeq_epi64_mask(high[v], half_b),
+                                                          low[v], broadcast(a >> 1)));
+    const __m512i centred = _mm512_mask_sub_epi64(high[v], negative[v], high[v], b.q);
+    // All three are exact doubles, so their one fused operation rounds the integer once.
+    const __m512d x =
+        _mm512_fmadd_pd(_mm512_cvtepi64_pd(centred), wide_a, _mm512_cvtepi64_pd(low[v]));
+    store(lanes, (u64*)out + v * kLanes, _mm512_castpd_si512(x));
+    differences[v] = zero();
+  }
+  for (i64 j = 0; j < others; ++j) {
+    const VectorModulus m = in_lanes(tables.moduli[j]);
+    const __m512i one = broadcast(tables.moduli[j].montgomery_one);
+    const __m512i a_here = broadcast(tables.factors[2 * j]);
+    const __m512i wrap = broadcast(tables.moduli[j].q - tables.factors[2 * j + 1]);
+    for (int v = 0; v < kVectors; ++v) {
+      const __m512i residue = load(lanes, residues + j * limb_stride + v * kLanes);
+      const __m512i lifted = _mm512_add_epi64(low[v], _mm512_sub_epi64(m.q, residue));
+      Halves sum = no_products();
+      add_product(sum, _mm512_mask_add_epi64(lifted, negative[v], lifted, wrap), one);
+      add_product(sum, high[v], a_here);
+      const __m512i difference = montgomery_signed(carried_high(sum), sum.low, m);
+      differences[v] = _mm512_or_si512(differences[v], difference);
+    }
+  }
+  __mmask8 larger = 0;
+  for (int v = 0; v < kVectors; ++v)
+    larger = (__mmask8)(larger | _mm512_test_epi64_mask(differences[v], differences[v]));
+  return larger;
+}
+
+bool centred_pair(double* out, const u64* residues, i64 limb_stride, i64 step, i64 n,
+                  const PairTables<u64>& tables) {
+  if (!has_short_rows(tables.moduli, tables.limbs, step))
+    return portable.centred_pair(out, residues, limb_stride, step, n, tables);
+  __mmask8 larger = 0;
+  for_blocks<4>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
+    larger = (__mmask8)(larger |
+                        pair_vectors<kVectors>(out + k, residues + k, limb_stride, lanes, tables));
+  });
+  return larger == 0;
+}
+
 // ---- Garner's digits ---------------------------------------------------------------------------
 
 /// digits[limb * kGarnerBlock + lane]: the mixed radix digits of kVectors vectors. The factors have
@@ -149,9 +220,7 @@ FHELIUM_INLINE void centred_vectors(double* out, i64 n, const u64* residues, i64
 
 void centred(double* out, const u64* residues, i64 limb_stride, i64 step, i64 n,
              const GarnerTables<u64>& tables, u64* workspace) {
-  bool narrow = step == 1;
-  for (i64 i = 0; narrow && i < tables.limbs; ++i) narrow = tables.moduli[i].bits == 52;
-  if (!narrow) {
+  if (!has_short_rows(tables.moduli, tables.limbs, step)) {
     portable.centred(out, residues, limb_stride, step, n, tables, workspace);
     return;
   }
@@ -164,6 +233,7 @@ void centred(double* out, const u64* residues, i64 limb_stride, i64 step, i64 n,
 
 }  // namespace
 
-const CodecKernels<u64> kCodecKernels64Avx512 = {round, reduce_narrow, reduce_wide, centred};
+const CodecKernels<u64> kCodecKernels64Avx512 = {round, reduce_narrow, reduce_wide, centred_pair,
+                                                 centred};
 
 }  // namespace fhelium

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "common/checks.h"
 #include "common/isa.h"
 #include "common/number_theory.h"
-#include "common/rows.h"
-#include "rns/codec.h"
+#include "rns/codec_rows.h"
 
 namespace fhelium {
 
@@ -56,7 +56,8 @@ std::vector<Word> powers_of_two(const Modulus<Word>& m) {
   return powers;
 }
 
-/// Round values * scale; whether any is 2^63 or larger. Those that are not finite are refused.
+}  // namespace
+
 bool round_all(const char* operation, double* rounded, const double* values, double scale,
                const Sizes& shape, int64_t count) {
   std::atomic<int64_t> wide_count{0};
@@ -68,7 +69,6 @@ bool round_all(const char* operation, double* rounded, const double* values, dou
   return wide_count != 0;
 }
 
-/// Integers [batches, degree] as doubles -> residues [batches, limb, degree].
 template <class Word>
 void reduce_all(Word* out, const double* rounded, bool wide, int64_t batches, int64_t degree,
                 const std::vector<Modulus<Word>>& moduli) {
@@ -94,32 +94,12 @@ void reduce_all(Word* out, const double* rounded, bool wide, int64_t batches, in
   });
 }
 
-Tensor round_to_residues(const Tensor values, double scale, const Tensor rns_params,
-                         ScalarType dtype) {
-  constexpr auto kName = "round_to_residues";
-  check_tensor(kName, "values", values, kFloat64);
-  check_residue_type(kName, dtype);
-  Sizes shape = sizes_of(values);
-  if (shape.empty()) refuse(kName, "values has shape []", "It is [*batch, N]", "Pass a polynomial");
-  if (!(std::isfinite(scale) && scale > 0))
-    refuse(kName, "the scale is " + std::to_string(scale), "It is finite and above 0",
-           "Pass the scale of the encoding");
-  const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
-  const int64_t degree = shape.back(), count = values.numel();
-  const int64_t batches = degree == 0 ? 0 : count / degree;
-  return for_word_of(dtype, [&](auto word) {
-    using Word = decltype(word);
-    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
-    const Tensor in = fhelium::contiguous(values), rounded = empty_on(in, shape);
-    double* whole = rounded.mutable_data_ptr<double>();
-    const bool wide = round_all(kName, whole, in.const_data_ptr<double>(), scale, shape, count);
-    Sizes residues_shape = shape;
-    residues_shape.insert(residues_shape.end() - 1, limbs);
-    Tensor out = empty_on(in, residues_shape, dtype);
-    reduce_all<Word>(mutable_data_of<Word>(out), whole, wide, batches, degree, moduli);
-    return out;
-  });
-}
+template void reduce_all(u32*, const double*, bool, int64_t, int64_t,
+                         const std::vector<Modulus<u32>>&);
+template void reduce_all(u64*, const double*, bool, int64_t, int64_t,
+                         const std::vector<Modulus<u64>>&);
+
+namespace {
 
 /// a^-1 mod q by Euclid; 0 where they share a factor.
 u64 inverse_coprime(u64 a, u64 q) {
@@ -159,21 +139,66 @@ std::vector<u64> garner_factors(const char* operation, const std::vector<Modulus
   return factors;
 }
 
-/// Residues -> the nearest doubles of the centred integers, [*batch, N] at `out`.
+}  // namespace
+
 template <class Word>
-void centre_all(double* out, const ResidueRows<Word>& rows, const GarnerTables<Word>& tables) {
+Centring<Word>::Centring(const char* operation, const std::vector<Modulus<Word>>& moduli)
+    : moduli_(moduli), garner_(garner_factors(operation, moduli)) {
+  if (moduli.size() < 2) return;
+  const Modulus<Word>&a = moduli.back(), &b = moduli[moduli.size() - 2];
+  pair_inverse_ = to_montgomery(static_cast<Word>(inverse_coprime(a.q, b.q)), b);
+  for (const Modulus<Word>& m : std::span(moduli).first(moduli.size() - 2)) {
+    const Word low = reduce_word(a.q, m);
+    pair_.push_back(to_montgomery(low, m));
+    pair_.push_back(static_cast<Word>(multiply_modular(low, reduce_word(b.q, m), m.q)));
+  }
+}
+
+template <class Word>
+void Centring<Word>::block(double* row, const ResidueRows<Word>& rows, int64_t batch,
+                           int64_t index) const {
+  const int64_t first = index * kGarnerBlock, n = std::min(kGarnerBlock, rows.degree - first);
   const auto& kernels = codec_kernels<Word>();
-  const int64_t blocks = (rows.degree + kGarnerBlock - 1) / kGarnerBlock;
-  // A coefficient takes about limbs (limbs + 20) / 2 multiplications.
-  const int64_t grain = std::max<int64_t>(1, 4096 / (rows.limbs * (rows.limbs + 20)));
-  parallel_for(0, rows.batches * blocks, grain, [&](int64_t begin, int64_t end) {
-    std::vector<u64> workspace(static_cast<size_t>(garner_workspace(rows.limbs)));
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t batch = task / blocks, first = task % blocks * kGarnerBlock;
-      kernels.centred(out + batch * rows.degree + first, rows.pointer(batch, 0) + first * rows.step,
-                      rows.limb_stride, rows.step, std::min(kGarnerBlock, rows.degree - first),
-                      tables, workspace.data());
-    }
+  double* out = row + first;
+  const Word* residues = rows.pointer(batch, 0) + first * rows.step;
+  const auto limbs = static_cast<int64_t>(moduli_.size());
+  if (limbs > 1 && kernels.centred_pair(out, residues, rows.limb_stride, rows.step, n,
+                                        {moduli_.data(), limbs, pair_inverse_, pair_.data()}))
+    return;
+  std::vector<u64> workspace(static_cast<size_t>(garner_workspace(limbs)));
+  kernels.centred(out, residues, rows.limb_stride, rows.step, n,
+                  {moduli_.data(), limbs, garner_.data()}, workspace.data());
+}
+
+template class Centring<u32>;
+template class Centring<u64>;
+
+namespace {
+
+Tensor round_to_residues(const Tensor values, double scale, const Tensor rns_params,
+                         ScalarType dtype) {
+  constexpr auto kName = "round_to_residues";
+  check_tensor(kName, "values", values, kFloat64);
+  check_residue_type(kName, dtype);
+  Sizes shape = sizes_of(values);
+  if (shape.empty()) refuse(kName, "values has shape []", "It is [*batch, N]", "Pass a polynomial");
+  if (!(std::isfinite(scale) && scale > 0))
+    refuse(kName, "the scale is " + std::to_string(scale), "It is finite and above 0",
+           "Pass the scale of the encoding");
+  const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
+  const int64_t degree = shape.back(), count = values.numel();
+  const int64_t batches = degree == 0 ? 0 : count / degree;
+  return for_word_of(dtype, [&](auto word) {
+    using Word = decltype(word);
+    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
+    const Tensor in = fhelium::contiguous(values), rounded = empty_on(in, shape);
+    double* whole = rounded.mutable_data_ptr<double>();
+    const bool wide = round_all(kName, whole, in.const_data_ptr<double>(), scale, shape, count);
+    Sizes residues_shape = shape;
+    residues_shape.insert(residues_shape.end() - 1, limbs);
+    Tensor out = empty_on(in, residues_shape, dtype);
+    reduce_all<Word>(mutable_data_of<Word>(out), whole, wide, batches, degree, moduli);
+    return out;
   });
 }
 
@@ -189,10 +214,14 @@ Tensor residues_to_real(const Tensor input, const Tensor rns_params) {
     if (rows.limbs == 0)
       refuse(kName, "input has shape " + to_string(sizes_of(input)) + " without a limb",
              "An integer needs at least one residue", "Pass the limbs of its basis");
-    const auto factors = garner_factors(kName, moduli);
+    const Centring<Word> centring(kName, moduli);
     Tensor out = empty_on(input, shape, kFloat64);
-    centre_all<Word>(out.mutable_data_ptr<double>(), rows,
-                     {moduli.data(), rows.limbs, factors.data()});
+    double* to = out.mutable_data_ptr<double>();
+    const int64_t blocks = centring_blocks(rows.degree);
+    parallel_for(0, rows.batches * blocks, centring.grain(), [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task)
+        centring.block(to + task / blocks * rows.degree, rows, task / blocks, task % blocks);
+    });
     return out;
   });
 }

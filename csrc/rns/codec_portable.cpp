@@ -52,6 +52,44 @@ void reduce_wide(Word* out, const double* rounded, const Word* powers, i64 n,
   }
 }
 
+// ---- the last two moduli -----------------------------------------------------------------------
+
+FHELIUM_INLINE double nearest_double(u64 x) { return (double)x; }
+FHELIUM_INLINE double nearest_double(u128 x) {
+  return x >> 64 == 0 ? (double)(u64)x : (double)x;  // the conversion of one word is an instruction
+}
+
+template <class Word>
+bool centred_pair(double* out, const Word* residues, i64 limb_stride, i64 step, i64 n,
+                  const PairTables<Word>& tables) {
+  using Wide = WideOf<Word>;
+  const i64 others = tables.limbs - 2;
+  const Modulus<Word> a = tables.moduli[others + 1], b = tables.moduli[others];
+  const Wide product = (Wide)a.q * b.q;
+  bool fits = true;
+  for (i64 k = 0; k < n && fits; ++k) {
+    const Word* own = residues + k * step;
+    const Word low = own[(others + 1) * limb_stride];
+    const Word rest = subtract_modular(own[others * limb_stride], reduce_word(low, b), b.q);
+    const Word high = montgomery_multiply(rest, tables.inverse, b);
+    const Wide x = (Wide)high * a.q + low;
+    const bool negative = x > product >> 1;
+    const double size = nearest_double(negative ? product - x : x);
+    out[k] = negative ? -size : size;
+    for (i64 j = 0; j < others; ++j) {
+      const Modulus<Word>& m = tables.moduli[j];
+      const Word* factors = tables.factors + 2 * j;
+      Word r = add_modular(reduce_word(low, m),
+                           montgomery_multiply(reduce_word(high, m), factors[0], m), m.q);
+      if (negative) r = subtract_modular(r, factors[1], m.q);
+      fits = fits && r == own[j * limb_stride];
+    }
+  }
+  return fits;
+}
+
+// ---- Garner's digits ---------------------------------------------------------------------------
+
 /// q^-1 mod 2^64, of which a narrow word keeps the low half: a Newton step doubles the bits.
 template <class Word>
 FHELIUM_INLINE u64 long_inverse(const Modulus<Word>& m) {
@@ -152,7 +190,7 @@ void centred(double* out, const Word* residues, i64 limb_stride, i64 step, i64 n
 
 template <class Word>
 constexpr CodecKernels<Word> kPortable = {round, reduce_narrow<Word>, reduce_wide<Word>,
-                                          centred<Word>};
+                                          centred_pair<Word>, centred<Word>};
 
 }  // namespace
 

@@ -264,15 +264,33 @@ def codec() -> Iterator[Case]:
             both = [s * v for v in (*values, *ends) for s in (1, -1)]
             label = f"to real: {limbs} of {bits} bits"
             yield label, rns.residues_to_real(columns_of(both, moduli), parameters(moduli))
+            small = [v for v in both if abs(v) <= math.prod(moduli[-2:]) // 2]
+            yield (
+                f"{label}, small",
+                rns.residues_to_real(columns_of(small, moduli), parameters(moduli)),
+            )
             for pattern in PATTERNS:
                 x = residues((2, limbs, 77), moduli, pattern)
                 yield f"{label}, {pattern}", rns.residues_to_real(x, parameters(moduli))
 
 
+def embedding() -> Iterator[Case]:
+    for log_degree in range(1, 17):
+        degree = 2**log_degree
+        tables = ckks.embedding_tables(degree)
+        generator = torch.Generator().manual_seed(degree)
+        draw = torch.randn(2, degree, dtype=torch.float64, generator=generator)
+        for what, x in (("", draw), ("huge, ", draw * 2.0**1000), ("tiny, ", draw * 2.0**-1040)):
+            slots = x.reshape(2, -1, 2)
+            yield f"to slots: {what}{degree}", ckks.coefficients_to_slots(x, tables)
+            yield f"to coefficients: {what}{degree}", ckks.slots_to_coefficients(slots, tables)
+
+
 FAMILIES = {
     f.__name__: f
     for f in (
-        coefficient_wise, integers, products, rescaling, automorphisms, conversions, samplers, codec
+        coefficient_wise, integers, products, rescaling, automorphisms, conversions, samplers,
+        codec, embedding,
     )
 }  # fmt: skip
 

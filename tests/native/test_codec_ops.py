@@ -111,6 +111,23 @@ def test_random_integers_of_every_size(name):
     assert found.tolist() == [to_float(x) for x in integers]
 
 
+@pytest.mark.parametrize("name", [name for name, primes in BASES.items() if len(primes) > 1])
+def test_small_integers_and_the_first_larger_ones(name):
+    """The last two moduli alone name integers up to half their product; one more is larger."""
+    primes = BASES[name]
+    half, whole = math.prod(primes[-2:]) // 2, math.prod(primes) // 2
+    generator = random.Random(name)
+    sizes = [generator.randrange(1, half.bit_length() + 1) for _ in range(200)]
+    small = [min(half, generator.randrange(2**size)) for size in sizes]
+    small += [0, 1, half, half - 1, primes[-1] // 2, primes[-1] // 2 + 1, primes[-1]]
+    small += [sign * x for x in small for sign in (1, -1)]
+    for x in (None, half + 1, -half - 1, half + primes[-1], whole, -whole):
+        integers = small if x is None else [*small[:100], x, *small[100:]]
+        integers = [y for y in integers if abs(y) <= whole]
+        found = OPS.residues_to_real(residues_of(integers, primes), parameters(primes))
+        assert found.tolist() == [to_float(y) for y in integers]
+
+
 def test_all_residues_of_a_small_basis():
     primes = (3, 5, 7)
     integers = list(range(-52, 53))
