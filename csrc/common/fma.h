@@ -58,6 +58,10 @@ FHELIUM_INLINE __m256i to_words(__m256d x) {
   return _mm256_sub_epi64(shifted, _mm256_castpd_si256(broadcast(kUnit)));
 }
 
+FHELIUM_INLINE __m256d round_nearest(__m256d x) {
+  return _mm256_round_pd(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
 /// a b rounded to the nearest integer, |a b| < 2^51: the only rounding.
 FHELIUM_INLINE __m256d round_product(__m256d a, __m256d b) {
   return _mm256_sub_pd(_mm256_fmadd_pd(a, b, broadcast(kUnit)), broadcast(kUnit));
@@ -79,7 +83,13 @@ FHELIUM_INLINE __m256d reduce(__m256d x, const DoubleModulus& m) {
   return _mm256_fnmadd_pd(round_product(x, m.inverse), m.q, x);
 }
 
-/// (-q, q) -> standard residues: of the shifted words x and x + q the one that is not negative.
+/// (-q, q) -> [0, q). A comparison, not the sign bit: -0 is not negative.
+FHELIUM_INLINE __m256d lift_once(__m256d x, const DoubleModulus& m) {
+  const __m256d negative = _mm256_cmp_pd(x, _mm256_setzero_pd(), _CMP_LT_OQ);
+  return _mm256_add_pd(x, _mm256_and_pd(negative, m.q));
+}
+
+/// The same as words: of the shifted words x and x + q the one that is not negative.
 FHELIUM_INLINE __m256i to_residues(__m256d x, const DoubleModulus& m) {
   const __m256i unit = _mm256_castpd_si256(broadcast(kUnit));
   const __m256i words = _mm256_castpd_si256(_mm256_add_pd(x, broadcast(kUnit)));
@@ -177,9 +187,8 @@ FHELIUM_INLINE void add_product(Sum& sum, __m256d a, __m256d b) {
 
 /// Make room for more terms: take round(value / q) q away, and from `low` all but 2^(b - 1).
 FHELIUM_INLINE void fold(Sum& sum, const SumModulus& m) {
-  constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
   const __m256d value = _mm256_sub_pd(m.offset, sum.high);
-  add_product(sum, _mm256_round_pd(_mm256_mul_pd(value, m.inverse), kNearest), m.q);
+  add_product(sum, round_nearest(_mm256_mul_pd(value, m.inverse)), m.q);
   const __m256d high = _mm256_add_pd(sum.high, sum.low);
   sum.low = _mm256_add_pd(sum.low, _mm256_sub_pd(sum.high, high));
   sum.high = high;
@@ -189,10 +198,9 @@ FHELIUM_INLINE void fold(Sum& sum, const SumModulus& m) {
 /// by at most 1/2 and two relative errors of 2^-53: the result is at most 5/4 q, and below q for a
 /// value / q up to 15/8 2^50.
 FHELIUM_INLINE __m256d reduce(const Sum& sum, const SumModulus& m) {
-  constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
   const __m256d value = _mm256_sub_pd(sum.high, m.offset);
   const __m256d ratio = _mm256_fmadd_pd(value, m.inverse, _mm256_mul_pd(sum.low, m.inverse));
-  const __m256d rest = _mm256_fnmadd_pd(_mm256_round_pd(ratio, kNearest), m.q, value);
+  const __m256d rest = _mm256_fnmadd_pd(round_nearest(ratio), m.q, value);
   return _mm256_add_pd(rest, sum.low);
 }
 
@@ -202,7 +210,6 @@ FHELIUM_INLINE __m256d reduce(const Sum& sum, const SumModulus& m) {
 /// are doubles. The first quotient leaves at most q / 2 + 2^64 2^-52 of the high part, an integer.
 template <bool kSigned>
 FHELIUM_INLINE __m256d reduce_words(__m256i x, const DoubleModulus& m) {
-  constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
   // 2^84 has unit 2^32, 2^52 has unit 1; a flipped sign bit adds 2^63.
   const __m256i high_bits = _mm256_castpd_si256(broadcast(kSigned ? 0x1.00000800p84 : 0x1p84));
   const __m256d high_words =
@@ -211,7 +218,7 @@ FHELIUM_INLINE __m256d reduce_words(__m256i x, const DoubleModulus& m) {
   const __m256i low_bits = _mm256_castpd_si256(broadcast(0x1p52));
   const __m256d low =
       _mm256_sub_pd(_mm256_castsi256_pd(_mm256_blend_epi32(x, low_bits, 0xaa)), broadcast(0x1p52));
-  const __m256d quotient = _mm256_round_pd(_mm256_mul_pd(high, m.inverse), kNearest);
+  const __m256d quotient = round_nearest(_mm256_mul_pd(high, m.inverse));
   return reduce(_mm256_add_pd(_mm256_fnmadd_pd(quotient, m.q, high), low), m);
 }
 
