@@ -48,8 +48,8 @@ struct CodecKernels {
   /// Finite integers -> residues. powers[e] = 2^e R mod q for 0 <= e < kPowers.
   void (*reduce_wide)(Word* out, const double* rounded, const Word* powers, i64 n,
                       const Modulus<Word>& m);
-  /// The nearest doubles of n centred integers, each at most (a b - 1) / 2 in magnitude; false, and
-  /// the doubles are of no use, where one is larger.
+  /// The nearest doubles of n <= kGarnerBlock centred integers, each at most (a b - 1) / 2 in
+  /// magnitude; false, and the doubles are of no use, where one is larger.
   bool (*centred_pair)(double* out, const Word* residues, i64 limb_stride, i64 step, i64 n,
                        const PairTables<Word>& tables);
   /// n <= kGarnerBlock coefficients -> the nearest doubles of the centred integers.
@@ -66,6 +66,7 @@ const CodecKernels<Word>& codec_kernels();
 
 extern const CodecKernels<u32> kCodecKernels32Portable;
 extern const CodecKernels<u64> kCodecKernels64Portable;
+extern const CodecKernels<u64> kCodecKernels64Avx2;
 extern const CodecKernels<u64> kCodecKernels64Avx512;
 
 }  // namespace fhelium

@@ -19,12 +19,13 @@ const CodecKernels<u32>& codec_kernels() {
 
 template <>
 const CodecKernels<u64>& codec_kernels() {
-  const Isa isa = active_isa();
+  switch (active_isa()) {
 #if FHELIUM_X86_KERNELS
-  if (isa == Isa::kAvx512) return kCodecKernels64Avx512;
+    case Isa::kAvx2: return kCodecKernels64Avx2;
+    case Isa::kAvx512: return kCodecKernels64Avx512;
 #endif
-  (void)isa;
-  return kCodecKernels64Portable;
+    default: return kCodecKernels64Portable;
+  }
 }
 
 namespace {
