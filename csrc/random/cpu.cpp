@@ -9,12 +9,13 @@
 namespace fhelium {
 
 const RandomKernels& random_kernels() {
-  const Isa isa = active_isa();
+  switch (active_isa()) {
 #if FHELIUM_X86_KERNELS
-  if (isa == Isa::kAvx512) return kRandomKernelsAvx512;
+    case Isa::kAvx2: return kRandomKernelsAvx2;
+    case Isa::kAvx512: return kRandomKernelsAvx512;
 #endif
-  (void)isa;
-  return kRandomKernelsPortable;
+    default: return kRandomKernelsPortable;
+  }
 }
 
 namespace {

@@ -46,6 +46,7 @@ struct RandomKernels {
 const RandomKernels& random_kernels();
 
 extern const RandomKernels kRandomKernelsPortable;
+extern const RandomKernels kRandomKernelsAvx2;
 extern const RandomKernels kRandomKernelsAvx512;
 
 }  // namespace fhelium

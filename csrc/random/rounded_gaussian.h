@@ -63,6 +63,29 @@ FHELIUM_INLINE double from_bits(u64 bits) {
   return x;
 }
 
+/// The nearest double. AVX2 has no such conversion: there two exact halves make vectors of a loop.
+FHELIUM_INLINE double to_double(i64 x) {
+#if defined(__AVX2__) && !defined(__AVX512DQ__)
+  constexpr double kHigh = 0x1p84 + 0x1p63, kLow = 0x1p52;  // whose units are 2^32 and 1
+  const double high = from_bits(bits_of(0x1p84) | (((u64)x >> 32) ^ 0x80000000u));
+  const double low = from_bits(bits_of(kLow) | ((u64)x & 0xffffffffu));
+  return (high - kHigh) + (low - kLow);
+#else
+  return (double)x;
+#endif
+}
+
+/// A whole number less than one away from |x| < 2^52.
+FHELIUM_INLINE i64 whole_beside(double x) {
+#if defined(__AVX2__) && !defined(__AVX512DQ__)
+  const u64 sign = 0 - (bits_of(x) >> 63);  // 2^52 has unit 1
+  const u64 size = bits_of(__builtin_fabs(x) + 0x1p52) - bits_of(0x1p52);
+  return (i64)((size ^ sign) - sign);
+#else
+  return (i64)x;
+#endif
+}
+
 /// c[0] + z (c[1] + z (c[2] + ...)).
 template <int kTerms>
 FHELIUM_INLINE double horner(double z, const double (&c)[kTerms]) {
@@ -82,15 +105,15 @@ FHELIUM_INLINE double logarithm_of_uniform(u64 w) {
   constexpr double kSeries[11] = {2.0,        2.0 / 3.0,  2.0 / 5.0,  2.0 / 7.0,
                                   2.0 / 9.0,  2.0 / 11.0, 2.0 / 13.0, 2.0 / 15.0,
                                   2.0 / 17.0, 2.0 / 19.0, 2.0 / 21.0};
-  const u64 u = bits_of(multiply(add((double)(i64)(w >> 1), 0.5), kUnit));
-  const double rest = multiply(add((double)(i64)(~w >> 1), 0.5), kUnit);  // 1 - u
+  const u64 u = bits_of(multiply(add(to_double((i64)(w >> 1)), 0.5), kUnit));
+  const double rest = multiply(add(to_double((i64)(~w >> 1)), 0.5), kUnit);  // 1 - u
   const i64 e = (i64)(u - kSquareRootOfHalf) >> 52;
   const double m = from_bits(u - ((u64)e << 52));
   const u64 split = 0 - (u64)(e != 0);
   const double below =
       from_bits((bits_of(add(m, -1.0)) & split) | (bits_of(multiply(-1.0, rest)) & ~split));
   const double s = divide(below, add(below, 2.0));
-  return add(multiply((double)e, kLn2), multiply(s, horner(multiply(s, s), kSeries)));
+  return add(multiply(to_double(e), kLn2), multiply(s, horner(multiply(s, s), kSeries)));
 }
 
 /// cos(2 pi w / 2^64). The nearest quarter turn is split off exactly; within an eighth of a turn of
@@ -116,7 +139,7 @@ FHELIUM_INLINE double cosine_of_turn(u64 w) {
                                -1.0 / 1307674368000.0,
                                1.0 / 355687428096000.0};
   const u64 quarter = (w + ((u64)1 << 61)) >> 62;
-  const double angle = multiply((double)((i64)(w << 2) >> 2), kQuarterTurn);
+  const double angle = multiply(to_double((i64)(w << 2) >> 2), kQuarterTurn);
   const double z = multiply(angle, angle);
   const u64 cosine = bits_of(horner(z, kCosine));
   const u64 sine = bits_of(multiply(angle, horner(z, kSine)));
@@ -127,8 +150,8 @@ FHELIUM_INLINE double cosine_of_turn(u64 w) {
 
 /// Nearest integer, halves upwards, for |x| < 2^52.
 FHELIUM_INLINE i64 nearest(double x) {
-  const i64 whole = (i64)x;
-  const double rest = add(x, -(double)whole);
+  const i64 whole = whole_beside(x);
+  const double rest = add(x, -to_double(whole));
   return whole + (i64)(rest >= 0.5) - (i64)(rest < -0.5);
 }
 

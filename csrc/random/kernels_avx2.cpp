@@ -1,0 +1,254 @@
+// Samplers with AVX2: eight ChaCha20 blocks at once, four coefficients at once. As in the portable
+// kernels, no branch and no index depends on a secret word.
+#include "common/fma.h"
+#include "random/gaussian_table.h"
+#include "random/kernels.h"
+
+namespace fhelium {
+namespace {
+
+constexpr i64 kWordsPerBlock = 8;  // 64-bit words
+constexpr i64 kBlocks = 8;
+constexpr i64 kTile = kBlocks * kWordsPerBlock;  // coefficients drawn at once
+
+// ---- ChaCha20 (RFC 8439) -----------------------------------------------------------------------
+
+FHELIUM_INLINE __m256i in_all(u32 x) { return _mm256_set1_epi32((int)x); }
+
+/// Rotations by whole bytes are permutations of bytes.
+FHELIUM_INLINE __m256i rotate16(__m256i x) {
+  return _mm256_shuffle_epi8(
+      x, _mm256_set_epi8(13, 12, 15, 14, 9, 8, 11, 10, 5, 4, 7, 6, 1, 0, 3, 2, 13, 12, 15, 14, 9, 8,
+                         11, 10, 5, 4, 7, 6, 1, 0, 3, 2));
+}
+FHELIUM_INLINE __m256i rotate8(__m256i x) {
+  return _mm256_shuffle_epi8(
+      x, _mm256_set_epi8(14, 13, 12, 15, 10, 9, 8, 11, 6, 5, 4, 7, 2, 1, 0, 3, 14, 13, 12, 15, 10,
+                         9, 8, 11, 6, 5, 4, 7, 2, 1, 0, 3));
+}
+template <int kBits>
+FHELIUM_INLINE __m256i rotate(__m256i x) {
+  return _mm256_or_si256(_mm256_slli_epi32(x, kBits), _mm256_srli_epi32(x, 32 - kBits));
+}
+
+FHELIUM_INLINE void quarter_round(__m256i& a, __m256i& b, __m256i& c, __m256i& d) {
+  a = _mm256_add_epi32(a, b), d = rotate16(_mm256_xor_si256(d, a));
+  c = _mm256_add_epi32(c, d), b = rotate<12>(_mm256_xor_si256(b, c));
+  a = _mm256_add_epi32(a, b), d = rotate8(_mm256_xor_si256(d, a));
+  c = _mm256_add_epi32(c, d), b = rotate<7>(_mm256_xor_si256(b, c));
+}
+
+/// x[k] holds word k of eight blocks; afterwards x[k] holds the eight words of block k.
+FHELIUM_INLINE void transpose(__m256i* x) {
+  __m256i pairs[8], fours[8];
+#pragma GCC unroll 4
+  for (int k = 0; k < 8; k += 2) {
+    pairs[k] = _mm256_unpacklo_epi32(x[k], x[k + 1]);  // blocks 0, 1 of each four
+    pairs[k + 1] = _mm256_unpackhi_epi32(x[k], x[k + 1]);
+  }
+#pragma GCC unroll 2
+  for (int k = 0; k < 8; k += 4) {  // fours[k + b]: words k .. k + 3 of block b of each four
+    fours[k] = _mm256_unpacklo_epi64(pairs[k], pairs[k + 2]);
+    fours[k + 1] = _mm256_unpackhi_epi64(pairs[k], pairs[k + 2]);
+    fours[k + 2] = _mm256_unpacklo_epi64(pairs[k + 1], pairs[k + 3]);
+    fours[k + 3] = _mm256_unpackhi_epi64(pairs[k + 1], pairs[k + 3]);
+  }
+#pragma GCC unroll 4
+  for (int b = 0; b < 4; ++b) {
+    x[b] = _mm256_permute2x128_si256(fours[b], fours[4 + b], 0x20);
+    x[4 + b] = _mm256_permute2x128_si256(fours[b], fours[4 + b], 0x31);
+  }
+}
+
+/// Blocks counter .. counter + 7: 512 bytes.
+void eight_blocks(void* out, const StreamKey& key, const u32* nonce, u32 counter) {
+  const __m256i ascending = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
+  const __m256i counters = _mm256_add_epi32(ascending, in_all(counter));
+  u32 start[16] = {0x61707865u, 0x3320646eu, 0x79622d32u, 0x6b206574u};  // "expand 32-byte k"
+  for (int k = 0; k < 8; ++k) start[4 + k] = key.words[k];
+  for (int k = 0; k < 3; ++k) start[13 + k] = nonce[k];
+  __m256i x[16];
+#pragma GCC unroll 16
+  for (int k = 0; k < 16; ++k) x[k] = k == 12 ? counters : in_all(start[k]);
+  for (int round = 0; round < 10; ++round) {
+    quarter_round(x[0], x[4], x[8], x[12]);
+    quarter_round(x[1], x[5], x[9], x[13]);
+    quarter_round(x[2], x[6], x[10], x[14]);
+    quarter_round(x[3], x[7], x[11], x[15]);
+    quarter_round(x[0], x[5], x[10], x[15]);
+    quarter_round(x[1], x[6], x[11], x[12]);
+    quarter_round(x[2], x[7], x[8], x[13]);
+    quarter_round(x[3], x[4], x[9], x[14]);
+  }
+#pragma GCC unroll 16
+  for (int k = 0; k < 16; ++k) x[k] = _mm256_add_epi32(x[k], k == 12 ? counters : in_all(start[k]));
+  transpose(x);
+  transpose(x + 8);
+#pragma GCC unroll 8
+  for (int b = 0; b < 8; ++b) {
+    _mm256_storeu_si256((__m256i*)((char*)out + 64 * b), x[b]);
+    _mm256_storeu_si256((__m256i*)((char*)out + 64 * b + 32), x[8 + b]);
+  }
+}
+
+void blocks(u32* out, const StreamKey& key, const u32* nonce, u32 counter, i64 count) {
+  for (; count >= kBlocks; count -= kBlocks, counter += kBlocks, out += 16 * kBlocks)
+    eight_blocks(out, key, nonce, counter);
+  if (count == 0) return;
+  u32 last[16 * kBlocks];
+  eight_blocks(last, key, nonce, counter);
+  for (i64 k = 0; k < 16 * count; ++k) out[k] = last[k];
+}
+
+/// Words [first, first + kTile) of one attempt; first is a multiple of 8.
+void draw(u64* words, i64 first, const StreamKey& key, const StreamPosition& position,
+          u32 attempt) {
+  const u32 nonce[3] = {position.prime_id, position.index, position.component | attempt << 8};
+  eight_blocks(words, key, nonce, (u32)(first / kWordsPerBlock));
+}
+
+// ---- samplers ----------------------------------------------------------------------------------
+
+FHELIUM_INLINE i64 smaller(i64 a, i64 b) { return a < b ? a : b; }
+
+/// Compared as signed words these are ordered as the unsigned ones.
+FHELIUM_INLINE __m256i ordered(__m256i x) { return _mm256_xor_si256(x, broadcast((u64)1 << 63)); }
+FHELIUM_INLINE __m256i ordered(u64 x) { return broadcast(x ^ (u64)1 << 63); }
+
+/// The first accepted word from attempt 1 on.
+u64 redraw(i64 coefficient, const StreamKey& key, const StreamPosition& position, u64 limit) {
+  u64 words[kTile];
+  u32 attempt = 0;
+  do draw(words, coefficient - coefficient % kWordsPerBlock, key, position, ++attempt);
+  while (words[coefficient % kWordsPerBlock] >= limit);
+  return words[coefficient % kWordsPerBlock];
+}
+
+/// Accept a word below the largest multiple of q < 2^50, which is all but one in 2^14. The values
+/// are public, so a rejection may take its own way.
+template <class Word>
+void uniform_row(Word* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position,
+                 const Modulus<u64>& modulus) {
+  const u64 limit = modulus.q * modulus.reciprocal;
+  const DoubleModulus m = in_lanes(modulus);
+  const __m256i largest = ordered(limit - 1);
+  alignas(32) u64 words[kTile], values[kTile];
+  for (i64 begin = 0; begin < n; begin += kTile) {
+    const i64 size = smaller(kTile, n - begin);
+    draw(words, first + begin, key, position, 0);
+    __m256i rejected = _mm256_setzero_si256();
+    for (i64 k = 0; k < kTile; k += kLanes) {
+      const __m256i word = load(Whole{}, words + k);
+      store(Whole{}, values + k, to_residues(reduce_words<false>(word, m), m));
+      rejected = _mm256_or_si256(rejected, _mm256_cmpgt_epi64(ordered(word), largest));
+    }
+    for (i64 k = 0; k < size; ++k) out[begin + k] = (Word)values[k];
+    if (!_mm256_testz_si256(rejected, rejected)) [[unlikely]]
+      for (i64 k = 0; k < size; ++k)
+        if (words[k] >= limit) {
+          const u64 word = redraw(first + begin + k, key, position, limit);
+          out[begin + k] = (Word)reduce_word(word, modulus);
+        }
+  }
+}
+
+void uniform(u64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position,
+             const Modulus<u64>& m) {
+  if (m.bits == 52)
+    uniform_row(out, first, n, key, position, m);
+  else
+    kRandomKernelsPortable.uniform(out, first, n, key, position, m);
+}
+
+void uniform_narrow(u32* out, i64 first, i64 n, const StreamKey& key,
+                    const StreamPosition& position, const Modulus<u32>& m) {
+  Modulus<u64> wide = {};
+  wide.q = m.q;
+  wide.reciprocal = m.reciprocal;
+  uniform_row(out, first, n, key, position, wide);
+}
+
+/// floor(3 w / 2^64) is 1 from a third of 2^64 on and 2 from two thirds on.
+void ternary(i64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position) {
+  const __m256i third = ordered(0x5555555555555555u), two_thirds = ordered(0xaaaaaaaaaaaaaaaau);
+  alignas(32) u64 words[kTile];
+  for (i64 begin = 0; begin < n; begin += kTile) {
+    draw(words, first + begin, key, position, 0);
+    for_vectors(smaller(kTile, n - begin), [&](i64 k, auto lanes) {
+      const __m256i word = ordered(load(Whole{}, words + k));
+      const __m256i past =
+          _mm256_add_epi64(_mm256_cmpgt_epi64(word, third), _mm256_cmpgt_epi64(word, two_thirds));
+      store(lanes, (u64*)out + begin + k, _mm256_sub_epi64(broadcast(~(u64)0), past));
+    });
+  }
+}
+
+/// Magnitude by inversion of the cumulative table, read in full whatever the value; its lowest
+/// random bit is the sign.
+void gaussian(i64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position) {
+  constexpr int kVectors = 4;  // that share one walk through the table
+  alignas(32) u64 high[kTile], low[kTile], values[kTile];
+  const __m256i one = broadcast((u64)1);
+  for (i64 begin = 0; begin < n; begin += kTile) {
+    const i64 size = smaller(kTile, n - begin);
+    draw(high, first + begin, key, position, 0);
+    draw(low, first + begin, key, position, 1);
+    for (i64 k = 0; k < size; k += kVectors * kLanes) {
+      __m256i word_high[kVectors], word_low[kVectors], past[kVectors];
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        const __m256i h = load(Whole{}, high + k + v * kLanes);
+        const __m256i l = load(Whole{}, low + k + v * kLanes);
+        word_high[v] = _mm256_srli_epi64(h, 1);
+        word_low[v] = ordered(_mm256_or_si256(_mm256_slli_epi64(h, 63), _mm256_srli_epi64(l, 1)));
+        past[v] = _mm256_setzero_si256();
+      }
+      for (int t = 0; t < kGaussianThresholds; ++t) {
+        const __m256i bound_high = broadcast(kGaussianTable[t][0]);
+        const __m256i bound_low = ordered(kGaussianTable[t][1]);
+#pragma GCC unroll 4
+        for (int v = 0; v < kVectors;
+             ++v) {  // below the threshold: the high word less the borrow is
+          const __m256i borrow = _mm256_cmpgt_epi64(bound_low, word_low[v]);
+          const __m256i rest = _mm256_add_epi64(word_high[v], borrow);
+          past[v] = _mm256_add_epi64(past[v], _mm256_cmpgt_epi64(bound_high, rest));
+        }
+      }
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) {
+        const __m256i l = load(Whole{}, low + k + v * kLanes);
+        const __m256i sign = _mm256_sub_epi64(_mm256_setzero_si256(), _mm256_and_si256(l, one));
+        const __m256i magnitude = _mm256_add_epi64(broadcast((u64)kGaussianThresholds), past[v]);
+        store(Whole{}, values + k + v * kLanes,
+              _mm256_sub_epi64(_mm256_xor_si256(magnitude, sign), sign));
+      }
+    }
+    for_vectors(size, [&](i64 k, auto lanes) {
+      store(lanes, (u64*)out + begin + k, load(Whole{}, values + k));
+    });
+  }
+}
+
+/// The compiler makes vectors of the loop: the function has no branch and no library call.
+void rounded_gaussian_row(i64* out, i64 first, i64 n, const StreamKey& key,
+                          const StreamPosition& position, const GaussianWidth& width) {
+  alignas(32) u64 radius[kTile], angle[kTile], low[kTile] = {};
+  alignas(32) i64 values[kTile];
+  const GaussianWidth own = width;
+  for (i64 begin = 0; begin < n; begin += kTile) {
+    draw(radius, first + begin, key, position, 0);
+    draw(angle, first + begin, key, position, 1);
+    if (own.shift > 0) draw(low, first + begin, key, position, 2);
+    for (i64 k = 0; k < kTile; ++k) values[k] = rounded_gaussian(radius[k], angle[k], low[k], own);
+    const i64 size = smaller(kTile, n - begin);
+    for (i64 k = 0; k < size; ++k) out[begin + k] = values[k];
+  }
+}
+
+}  // namespace
+
+const RandomKernels kRandomKernelsAvx2 = {
+    blocks, uniform, uniform_narrow, ternary, gaussian, rounded_gaussian_row,
+};
+
+}  // namespace fhelium
