@@ -24,12 +24,13 @@ BUILD_TOOLS := .venv/.build-tools
 PACKAGE := .venv/.package
 DEMO_EXTRAS := .venv/.extra-demo
 DEV_EXTRAS := .venv/.extra-dev
+BENCH_EXTRAS := .venv/.extra-bench
 else
 PACKAGE := native
 export PYTHONPATH := src
 endif
 
-.PHONY: demo test test-all sanitize native generate lint lint-fast types format clean
+.PHONY: demo bench bench-compare bench-floors bench-peers test test-all sanitize native generate lint lint-fast types format clean
 .DEFAULT_GOAL := test
 
 demo: $(PACKAGE) $(DEMO_EXTRAS)
@@ -46,6 +47,35 @@ test-all: types sanitize
 	for isa in scalar avx2 avx512; do test $$isa != "$$best" || break; \
 	  echo "native tests on $$isa"; \
 	  FHELIUM_CPU_ISA=$$isa $(PYTEST) -q -n 2 -m "not slow" tests/native || exit 1; done
+
+# make bench BENCH="-k rotate --rings 13,14 --threads 2"; docs/benchmarks.md has the rest.
+BENCH_RESULT := build/benchmarks/$(shell date +%Y-%m-%d-%H%M%S).json
+BENCHMARKS := THP_MEM_ALLOC_ENABLE=1 $(PYTHON)
+
+bench: $(PACKAGE) $(BENCH_EXTRAS)
+	@mkdir -p build/benchmarks
+	@$(BENCHMARKS) -m pytest -c benchmarks/pytest.ini --rootdir=. -q benchmarks \
+	  --benchmark-json=$(BENCH_RESULT) $(BENCH)
+	@ln -sf $(notdir $(BENCH_RESULT)) build/benchmarks/latest.json
+
+# make bench-compare BASE=build/benchmarks/....json [NEW=...]
+NEW ?= build/benchmarks/latest.json
+bench-compare:
+	@$(PYTHON) -m benchmarks compare $(BASE) $(NEW) $(COMPARE)
+
+# Whole operations against the bare kernels of the same chain, in one process.
+bench-floors: $(PACKAGE)
+	@$(BENCHMARKS) -m benchmarks floors $(FLOORS)
+
+bench-peers: $(PACKAGE) build/peers/.installed
+	@$(BENCHMARKS) -m benchmarks peers $(PEERS)
+
+# Other libraries have an environment of their own.
+build/peers/.installed:
+	@$(PYTHON) -m venv build/peers
+	@build/peers/bin/python -m pip --disable-pip-version-check -qq install \
+	  tenseal==0.3.18 desilofhe==2.0.0 matplotlib
+	@touch $@
 
 lint: lint-fast types
 

@@ -1,7 +1,9 @@
 """The benchmarks' command line: python -m benchmarks COMMAND [--help].
 
+compare  two results of make bench
 floors   whole operations of the Engine against the bare kernels of the same chain
 ntt      transforms of every instruction set, and their ratio to a prototype
+peers    FHElium beside other CKKS libraries (make bench-peers)
 rns      residue, ciphertext, sampler and codec kernels against bare loops and portable ones
 """
 
@@ -11,8 +13,10 @@ import sys
 from importlib import import_module
 
 COMMANDS = {
+    "compare": "benchmarks.compare",
     "floors": "benchmarks.operations.floors",
     "ntt": "benchmarks.kernels.ntt_floors",
+    "peers": "benchmarks.peers.run",
     "rns": "benchmarks.kernels.rns_floors",
 }
 

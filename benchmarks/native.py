@@ -16,6 +16,14 @@ ROOT = Path(__file__).resolve().parents[1]
 # Vector instructions for a benchmark's own loops, where the kernels beside them have them.
 WIDE = ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx512bw", "-mavx512ifma", "-mfma"]
 
+INSTRUCTIONS = {"scalar": set(), "avx2": {"avx2", "fma"}, "avx512": {flag[2:] for flag in WIDE}}
+
+
+def usable_isas() -> list[str]:
+    """Return the instruction sets that the machine has, by FHELIUM_CPU_ISA's names."""
+    flags = set(Path("/proc/cpuinfo").read_text().split())
+    return [isa for isa, needed in INSTRUCTIONS.items() if needed <= flags]
+
 
 def kernel_objects() -> list[str]:
     """Return the kernels of every instruction set, as the last build of the module left them.

@@ -25,11 +25,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from benchmarks.native import ROOT, WIDE, compile_program
+from benchmarks.native import ROOT, WIDE, compile_program, usable_isas
 
 # A folder beside the checkout may hold the prototype.
 PROTOTYPES = ROOT.parent / "shared/prototypes/cpu"
-INSTRUCTIONS = {"portable": set(), "avx2": {"avx2", "fma"}, "avx512": {flag[2:] for flag in WIDE}}
 LIMBS = 24
 
 
@@ -38,12 +37,6 @@ def compile_harness(folder: Path, prototype: Path | None) -> Path:
     flags = [] if prototype is None else [*WIDE, "-w", "-DWITH_PROTOTYPE", f"-I{prototype}"]
     source = Path(__file__).with_name("ntt_harness.cpp")
     return compile_program(source, folder / "ntt_harness", *flags)
-
-
-def usable_isas() -> list[str]:
-    """Return the kernels that the machine can run."""
-    flags = set(Path("/proc/cpuinfo").read_text().split())
-    return [isa for isa, needed in INSTRUCTIONS.items() if needed <= flags]
 
 
 def measurements(
@@ -108,7 +101,7 @@ def main(command_line: list[str]) -> None:
     )
     parser.add_argument("--bits", default="45,48,50,56,60")
     parser.add_argument("--rounds", type=int, default=31)
-    parser.add_argument("--isa", default=",".join(usable_isas()))
+    parser.add_argument("--isa", default=",".join(["portable", *usable_isas()[1:]]))
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)))
     parser.add_argument("--prototype", type=Path, default=PROTOTYPES)
     parser.add_argument("--operators", action="store_true")

@@ -20,88 +20,68 @@ from collections.abc import Callable
 from statistics import median
 
 import torch
+
 from benchmarks.native import bare_loop
-from benchmarks.operations.presets import PRESETS
 from benchmarks.operations.skeleton import Skeleton
+from benchmarks.rings import STEPS, Ring
 from benchmarks.timing import interleaved, ratio
 
-from fhelium import Engine
-from fhelium.values import Ciphertext
 
-STEPS = tuple(range(1, 9))
+class Bare:
+    """The bare kernels on a ring's own ciphertexts and keys."""
 
+    def __init__(self, ring: Ring) -> None:
+        self.ring = ring
+        self.relinearization = ring.engine.keys.relinearization().data
+        self.rotations = [ring.engine.keys.rotation(step) for step in STEPS]
+        self.skeleton = Skeleton(ring.config)
+        limbs = len(ring.config.q_primes)
+        self.shorter = torch.zeros(2, limbs - 1, ring.config.N, dtype=torch.int64)
+        self.outs = [torch.zeros_like(ring.a.data) for _ in STEPS]
 
-class Ring:
-    """Keys, inputs and the bare kernels at one preset."""
-
-    def __init__(self, preset: str) -> None:
-        self.engine = engine = Engine(preset)
-        self.config = config = engine.config
-        secret_key = engine.create_secret_key()
-        public_key = engine.create_public_key(secret_key)
-        engine.add_keys(engine.create_evaluation_keys(secret_key, steps=STEPS))
-        message = torch.rand(config.num_slots, dtype=torch.float64)
-        self.a, self.b = (
-            engine.encrypt_message(message, public_key, output_domain="ntt") for _ in range(2)
-        )
-        self.relinearization = engine.keys.relinearization().data
-        self.rotations = [engine.keys.rotation(step) for step in STEPS]
-        self.skeleton = Skeleton(config)
-        limbs = len(config.q_primes)
-        self.shorter = torch.zeros(2, limbs - 1, config.N, dtype=torch.int64)
-        self.outs = [torch.zeros_like(self.a.data) for _ in STEPS]
-
-    def product(self) -> Ciphertext:
-        engine = self.engine
-        return engine.rescale_to_next_depth(engine.relinearize(engine.multiply(self.a, self.b)))
-
-    def rotate(self) -> Ciphertext:
-        return self.engine.rotate_by_step(self.a, 1)
-
-    def rotate_many(self) -> list[Ciphertext]:
-        return list(self.engine.rotate_many_by_steps(self.a, STEPS))
-
-    def bare_product(self) -> None:
+    def product(self) -> None:
         self.skeleton.multiply_relinearize_rescale(
-            self.shorter, self.a.data, self.b.data, self.relinearization
+            self.shorter, self.ring.a.data, self.ring.b.data, self.relinearization
         )
 
-    def bare_rotate(self) -> None:
+    def rotate(self) -> None:
         key = self.rotations[0]
-        self.skeleton.rotate(self.outs[0], self.a.data, key.data, key.galois_element)
+        self.skeleton.rotate(self.outs[0], self.ring.a.data, key.data, key.galois_element)
 
-    def bare_rotate_many(self) -> None:
+    def rotate_many(self) -> None:
         keys, elements = zip(*((k.data, k.galois_element) for k in self.rotations), strict=True)
-        self.skeleton.rotate_many(self.outs, self.a.data, keys, elements)
+        self.skeleton.rotate_many(self.outs, self.ring.a.data, keys, elements)
 
     def require_equal_bits(self) -> None:
         """Stop where the Engine and the bare kernels differ."""
-        self.bare_product()
-        same = torch.equal(self.product().data, self.shorter)
-        self.bare_rotate()
-        same = same and torch.equal(self.rotate().data, self.outs[0])
-        self.bare_rotate_many()
-        for found, out in zip(self.rotate_many(), self.outs, strict=True):
+        ring = self.ring
+        self.product()
+        same = torch.equal(ring.product().data, self.shorter)
+        self.rotate()
+        same = same and torch.equal(ring.rotate().data, self.outs[0])
+        self.rotate_many()
+        for found, out in zip(ring.rotate_many(), self.outs, strict=True):
             same = same and torch.equal(found.data, out)
         if not same:
-            raise SystemExit(f"{self.config}: the Engine and the bare kernels give unequal bits")
+            raise SystemExit(f"{ring.preset}: the Engine and the bare kernels give unequal bits")
 
 
 def against_kernels(ring: Ring, rounds: int) -> None:
     """Print the Engine's operations beside the bare kernels."""
-    ring.require_equal_bits()
+    bare = Bare(ring)
+    bare.require_equal_bits()
     engine, own, other = ring.engine, ring.engine.add(ring.a, ring.b), ring.b.data
     calls: dict[str, Callable[[], object]] = {
         "product": ring.product,
-        "bare product": ring.bare_product,
+        "bare product": bare.product,
         "rotate": ring.rotate,
-        "bare rotate": ring.bare_rotate,
+        "bare rotate": bare.rotate,
         "8 rotations": ring.rotate_many,
-        "bare 8 rotations": ring.bare_rotate_many,
+        "bare 8 rotations": bare.rotate_many,
         "add": lambda: engine.add(ring.a, ring.b),
-        "bare add": bare_loop([ring.outs[0]], [ring.a.data, other]),
+        "bare add": bare_loop([bare.outs[0]], [ring.a.data, other]),
         "add_": lambda: engine.add_(own, ring.b),
-        "bare add_": bare_loop([ring.outs[0]], [ring.outs[0], other]),
+        "bare add_": bare_loop([bare.outs[0]], [bare.outs[0], other]),
     }
     times = interleaved(calls, rounds)
     for name in list(calls)[::2]:
@@ -124,7 +104,8 @@ def two_threads(ring: Ring, rounds: int) -> None:
                 times[f"{name} {count}"] += figures
     torch.set_num_threads(1)
     gains = (f"{name} {ratio(times, f'{name} 1', f'{name} 2'):.2f}" for name in calls)
-    print(f"  two threads are faster by  {', '.join(gains)}", flush=True)
+    busy = f"{os.getloadavg()[0]:.1f} processes ran in the last minute"
+    print(f"  two threads are faster by  {', '.join(gains)}   ({busy})", flush=True)
 
 
 def main(arguments: list[str]) -> None:
@@ -139,8 +120,8 @@ def main(arguments: list[str]) -> None:
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     for log_degree in options.rings.split(","):
-        ring = Ring(PRESETS[int(log_degree)])
-        print(f"{PRESETS[int(log_degree)]}: ms of the Engine, of the bare kernels, ratio")
+        ring = Ring(int(log_degree))
+        print(f"{ring.preset}: ms of the Engine, of the bare kernels, ratio")
         cores = os.sched_getaffinity(0)
         os.sched_setaffinity(0, {max(cores)})
         against_kernels(ring, options.rounds)

@@ -57,42 +57,40 @@ u64 product_modulo(const std::vector<Modulus<u64>>& primes, u64 q) {
   return product_modulo(primes, q, primes.size());
 }
 
-/// From `sources` to every prime of `targets`. With `dropped` one more number t modulo that prime
-/// is taken up, so that x + D t is converted, t centred: two terms more, t and whether it is above
-/// the middle.
+/// From `sources` to every prime of `targets`.
 Conversion conversion_of(const std::vector<Modulus<u64>>& sources,
-                         const std::vector<Modulus<u64>>& targets, const Modulus<u64>* dropped) {
+                         const std::vector<Modulus<u64>>& targets) {
   Conversion c;
   c.moduli = sources;
+  bool narrow = true;
+  u128 sum = 0;
   for (size_t i = 0; i < sources.size(); ++i) {
     const Modulus<u64>& d = sources[i];
     c.scale.push_back(to_montgomery(inverse_modular(product_modulo(sources, d.q, i), d.q), d));
+    sum += d.q;
+    narrow = narrow && d.bits == 52;
   }
-  bool narrow = true;
-  u128 sum = dropped ? dropped->q + sources.size() + 1 : 0;
-  for (const Modulus<u64>& d : sources) sum += d.q, narrow = narrow && d.bits == 52;
-  if (dropped) narrow = narrow && dropped->bits == 52;
   for (const Modulus<u64>& m : targets) {
-    const u64 product = product_modulo(sources, m.q);
     std::vector<u64> factor;
     for (size_t i = 0; i < sources.size(); ++i)
       factor.push_back(to_montgomery(product_modulo(sources, m.q, i), m));
-    factor.push_back(to_montgomery(negate_modular(product, m.q), m));
-    if (dropped) {
-      factor.push_back(to_montgomery(product, m));
-      const u64 whole = multiply_modular(product, dropped->q % m.q, m.q);
-      factor.push_back(to_montgomery(negate_modular(whole, m.q), m));
-    }
+    factor.push_back(to_montgomery(negate_modular(product_modulo(sources, m.q), m.q), m));
     c.factors.push_back(factor);
   }
   for (size_t j = 0; j < targets.size(); ++j) {
     const Modulus<u64>& m = targets[j];
     const u64 division = inverse_modular(product_modulo(sources, m.q), m.q);
-    c.targets.push_back({static_cast<int>(c.factors[j].size()) - 1, sum > (u128{1} << m.bits),
-                         narrow, c.factors[j].data(), to_montgomery(division, m), &m});
+    c.targets.push_back({static_cast<int>(sources.size()), sum > (u128{1} << m.bits), narrow,
+                         c.factors[j].data(), to_montgomery(division, m), &m});
   }
   return c;
 }
+
+/// The digits of kBasisTile coefficients.
+struct TileBuffer {
+  alignas(64) u64 words[(kMaxSourcePrimes + 1) * kBasisTile];
+  Tile tile() { return {words, kBasisTile}; }
+};
 
 class Skeleton {
  public:
@@ -113,10 +111,11 @@ class Skeleton {
       kernels.ntt.build_table(tables_ + table_words_ * j, degree, roots[j], modulus(j));
     const auto q = moduli_.begin();
     for (i64 d = 0; d < digits_; ++d)
-      up_.push_back(conversion_of({q + first(d), q + past(d)}, moduli_, nullptr));
+      up_.push_back(conversion_of({q + first(d), q + past(d)}, moduli_));
     const std::vector<Modulus<u64>> special(q + q_limbs, moduli_.end());
-    down_ = conversion_of(special, moduli_, nullptr);
-    down_and_rescale_ = conversion_of(special, moduli_, &moduli_[0]);
+    down_ = conversion_of(special, moduli_);
+    for (const Modulus<u64>& m : moduli_)
+      special_products_.push_back(to_montgomery(product_modulo(special, m.q), m));
     product_ = rows(3 * q_limbs_);
     coefficients_ = rows(q_limbs_);
     raised_ = rows(digits_ * limbs_);
@@ -144,11 +143,10 @@ class Skeleton {
     sum_row(0, moved, key, false);
     const u64 q0 = moduli_[0].q;
     for (i64 c = 0; c < 2; ++c) {
-      const u64 special = to_montgomery(product_modulo(down_.moduli, q0), modulus(0));
-      add_scaled(row(sums_, c), row(product_, c * q_limbs_), special, n_, modulus(0));
+      add_scaled(row(sums_, c), row(product_, c * q_limbs_), special_product(0), n_, modulus(0));
       inverse(divisor_row(c, specials_), row(sums_, c), 0);
     }
-    take_rests(down_and_rescale_, 1);
+    take_rests(true);
     for (i64 j = 1; j < q_limbs_; ++j) {
       const Modulus<u64>& m = modulus(j);
       const u64 inverse = to_montgomery(inverse_modular(q0 % m.q, m.q), m);
@@ -198,6 +196,8 @@ class Skeleton {
   bool inside(i64 digit, i64 j) const { return j >= first(digit) && j < past(digit); }
   /// P^-1 modulo prime j.
   u64 division(i64 j) const { return down_.targets[static_cast<size_t>(j)].division; }
+  /// P modulo prime j, in Montgomery form.
+  u64 special_product(i64 j) const { return special_products_[static_cast<size_t>(j)]; }
   /// Coefficients to divide by: the special primes' rows, then the dropped prime's.
   u64* divisor_row(i64 c, i64 i) const { return row(divisor_, c * (specials_ + 1) + i); }
   void forward(u64* x, i64 j, const u64* next) const {
@@ -216,7 +216,8 @@ class Skeleton {
 
   /// Every digit in coefficients modulo every other prime.
   void raise_digits() {
-    Tile tile;
+    TileBuffer buffer;
+    const Tile tile = buffer.tile();
     for (i64 d = 0; d < digits_; ++d) {
       const Conversion& conversion = up_[static_cast<size_t>(d)];
       for (i64 k = 0; k < n_; k += kBasisTile) {
@@ -259,30 +260,32 @@ class Skeleton {
     }
   }
 
-  /// What division by P leaves, or by P q_0: the centred residue modulo each prime from `begin` on.
-  void take_rests(const Conversion& conversion, i64 begin) {
-    Tile tile;
+  /// What division by P leaves, the centred residue, modulo each prime that stays. With a rescale
+  /// what division by P q_0 leaves: that and P times the centred quotient modulo q_0.
+  void take_rests(bool rescale) {
+    TileBuffer buffer;
+    const Tile tile = buffer.tile();
+    u64 quotient[kBasisTile];
     for (i64 c = 0; c < 2; ++c)
       for (i64 k = 0; k < n_; k += kBasisTile) {
         const u64* from[kMaxSourcePrimes];
         for (i64 i = 0; i < specials_; ++i) from[i] = divisor_row(c, i) + k;
         kernels_.rns.centre(tile, from, 1, kBasisTile, down_.source());
-        if (begin == 1) {
-          u64 *number = tile.digit[specials_ + 1], *above = tile.digit[specials_ + 2];
-          kernels_.rns.subtract_divide(number, divisor_row(c, specials_) + k, 1, tile, kBasisTile,
+        if (rescale)
+          kernels_.rns.subtract_divide(quotient, divisor_row(c, specials_) + k, 1, tile, kBasisTile,
                                        down_.targets[0]);
-          const u64 middle = moduli_[0].q / 2;
-          for (i64 i = 0; i < kBasisTile; ++i) above[i] = number[i] > middle;
+        for (i64 j = rescale ? 1 : 0; j < q_limbs_; ++j) {
+          u64* rest = row(rest_, c * q_limbs_ + j) + k;
+          kernels_.rns.convert(rest, tile, kBasisTile, down_.targets[static_cast<size_t>(j)]);
+          if (rescale)
+            add_centred(rest, quotient, moduli_[0].q, special_product(j), kBasisTile, modulus(j));
         }
-        for (i64 j = begin; j < q_limbs_; ++j)
-          kernels_.rns.convert(row(rest_, c * q_limbs_ + j) + k, tile, kBasisTile,
-                               conversion.targets[static_cast<size_t>(j)]);
       }
   }
 
   void switch_and_add(u64* out, const u64* a, const u64* moved, const Key& key, bool ready) {
     sum_specials(moved, key, ready);
-    take_rests(down_, 0);
+    take_rests(false);
     for (i64 j = 0; j < q_limbs_; ++j) {
       sum_row(j, moved, key, ready);
       permute(kept_, row(a, j));
@@ -299,8 +302,9 @@ class Skeleton {
   i64 n_, q_limbs_, limbs_, specials_, alpha_, digits_, table_words_ = 0;
   std::vector<Modulus<u64>> moduli_;
   std::vector<Conversion> up_;
-  Conversion down_, down_and_rescale_;
+  Conversion down_;
   u64 *tables_, *product_, *coefficients_, *raised_, *permuted_, *divisor_, *rest_, *sums_, *kept_;
+  std::vector<u64> special_products_;
   std::vector<uint32_t> source_;
   u64 element_ = 0;
 };
@@ -308,8 +312,7 @@ class Skeleton {
 Kernels kernels_named(const char* isa) {
   if (!std::strcmp(isa, "avx512"))
     return {kNttKernels64Avx512, kRnsKernels64Avx512, kCkksKernels64Avx512};
-  if (!std::strcmp(isa, "avx2"))
-    return {kNttKernels64Avx2, kRnsKernels64Avx2, kCkksKernels64Portable};
+  if (!std::strcmp(isa, "avx2")) return {kNttKernels64Avx2, kRnsKernels64Avx2, kCkksKernels64Avx2};
   return {kNttKernels64Portable, kRnsKernels64Portable, kCkksKernels64Portable};
 }
 

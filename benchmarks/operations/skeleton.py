@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 import torch
-from benchmarks.native import WIDE, compile_library
 
+from benchmarks.native import WIDE, compile_library
 from fhelium.config import CkksConfig
 from fhelium.native.wrapper import rns_ops
 
