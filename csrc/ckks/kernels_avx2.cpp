@@ -11,6 +11,16 @@ const CkksKernels<u64>& portable = kCkksKernels64Portable;
 
 // ---- key-switch inner product ------------------------------------------------------------------
 
+/// Three streams a digit are more than the machine follows by itself. A prefetch past the end of a
+/// row does nothing.
+constexpr i64 kAhead = 256;
+constexpr int kBlock = 2;  // a row's stretch of one cache line
+
+FHELIUM_INLINE void prefetch(const KeySwitchTerm<u64>& term, i64 k) {
+  const u64* const rows[3] = {term.digit, term.key0, term.key1};
+  for (const u64* row : rows) _mm_prefetch((const char*)(row + k + kAhead), _MM_HINT_T0);
+}
+
 /// kVectors vectors of both results; kFold: there are more terms than one sum has room for.
 template <bool kFold, int kVectors, class Lanes>
 FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count,
@@ -21,6 +31,7 @@ FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const KeySwitchTerm<u64>* 
   i64 left = room;
   for (i64 d = 0; d < count; ++d) {
     const KeySwitchTerm<u64> term = terms[d];
+    if (kVectors == kBlock) prefetch(term, k);
     for (int v = 0; v < kVectors; ++v) {
       const i64 at = k + v * kLanes;
       const __m256d x = to_doubles(load(lanes, term.digit + at));
@@ -47,7 +58,7 @@ void inner_row(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count,
   const SumModulus m = in_sums(modulus);
   const i64 room = most_products(modulus);
   const Factor radix_inverse = montgomery_factor(1, modulus);
-  for_blocks<2>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
+  for_blocks<kBlock>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
     inner_block<kFold, kVectors>(out0, out1, terms, count, k, lanes, room, m, radix_inverse);
   });
 }
