@@ -1,20 +1,9 @@
-// Arithmetic of the AVX2 transforms: integers in four doubles a register, products by fused
-// multiply-add, for q < 2^50. Everything has internal linkage: a translation unit compiled for AVX2
-// leaves no symbol that another could pick up.
-//
-// A factor w is centred, |w| < q / 2, and stored as v = w / q rounded, |v - w / q| <= 2^-55. For an
-// integer |y| < 2^52, with b = y v rounded to the nearest integer (one rounding: the sum with 1.5
-// 2^52 has unit 1), h = w y rounded and l = w y - h exactly (FMA):
-//   |w y - b q| <= q / 2 + |y| q 2^-55 <= 5/8 q,
-//   h - b q = (w y - b q) - l is an integer and |l| <= |w y| 2^-53 <= q / 4, so it is below 2^53
-//   and
-// exact, as is its sum with l. The product is w y - b q: exact, congruent to w y, below 5/8 q.
-// Likewise x - q round(x / q) is exact and below 5/8 q for an integer |x| < 2^52. Sums and
-// differences stay below 2^53. So no rounding error ever enters, and residues come out as on any
-// other path.
+// Arithmetic of the AVX2 transforms: integers in four doubles a register (see common/fma.h), for
+// q < 2^50. A product with a twiddle is exact and at most 5/8 q for |y| <= 2^52, sums and
+// differences stay below 2^53: no rounding error ever enters. Everything has internal linkage: a
+// translation unit compiled for AVX2 leaves no symbol that another could pick up.
 #pragma once
-#include <immintrin.h>
-
+#include "common/fma.h"
 #include "ntt/layout.h"
 
 namespace fhelium {
@@ -37,10 +26,7 @@ FHELIUM_INLINE PathAvx2 path_avx2(i64 degree, const Modulus<u64>& m) {
 }
 
 /// w centred, over q: what a table stores.
-FHELIUM_INLINE double centred_ratio(u64 w, u64 q) {
-  const double value = w > q / 2 ? -static_cast<double>(q - w) : static_cast<double>(w);
-  return value / static_cast<double>(q);
-}
+FHELIUM_INLINE double centred_ratio(u64 w, u64 q) { return centred(w, q) / (double)(i64)q; }
 
 struct Doubles4 {
   using Vector = __m256d;
@@ -48,17 +34,11 @@ struct Doubles4 {
   static constexpr int kWords = 1;    // words a twiddle: w = round(v q), as |v q - w| < 2^-5
   static constexpr int kProduct = 1;  // a product is below q in absolute value
 
-  /// A fixed factor and its ratio to q, one or four different ones.
-  struct Twiddle {
-    Vector value, ratio;
-  };
+  using Twiddle = Factor;  // one or four different ones
 
-  Vector q, inverse, unit;
+  DoubleModulus m;
 
-  FHELIUM_METHOD explicit Doubles4(const Modulus<u64>& m)
-      : q(_mm256_set1_pd(static_cast<double>(m.q))),
-        inverse(_mm256_set1_pd(1.0 / static_cast<double>(m.q))),
-        unit(_mm256_set1_pd(kUnit)) {}
+  FHELIUM_METHOD explicit Doubles4(const Modulus<u64>& modulus) : m(in_lanes(modulus)) {}
 
   FHELIUM_METHOD static Vector load(const u64* p) {
     return _mm256_loadu_pd(reinterpret_cast<const double*>(p));
@@ -69,16 +49,11 @@ struct Doubles4 {
   FHELIUM_METHOD static Vector add(Vector a, Vector b) { return _mm256_add_pd(a, b); }
   FHELIUM_METHOD static Vector subtract(Vector a, Vector b) { return _mm256_sub_pd(a, b); }
 
-  /// Between integers and doubles: the low bits of x + 1.5 2^52 are x.
-  FHELIUM_METHOD Vector load_residues(const u64* p) const {
-    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-    const __m256i shifted = _mm256_add_epi64(bits, _mm256_castpd_si256(unit));
-    return subtract(_mm256_castsi256_pd(shifted), unit);
+  FHELIUM_METHOD static Vector load_residues(const u64* p) {
+    return to_doubles(fhelium::load(Whole{}, p));
   }
   FHELIUM_METHOD void store_residues(u64* p, Vector x) const {
-    const __m256i shifted = _mm256_castpd_si256(add(x, unit));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p),
-                        _mm256_sub_epi64(shifted, _mm256_castpd_si256(unit)));
+    fhelium::store(Whole{}, p, to_residues(x, m));
   }
 
   /// Row i, column c of a 4 x 4 matrix -> row c, column i: pairs, then halves.
@@ -91,31 +66,20 @@ struct Doubles4 {
     v[3] = _mm256_permute2f128_pd(odd0, odd1, 0x31);
   }
 
-  /// a b rounded to the nearest integer, |a b| < 2^51.
-  FHELIUM_METHOD Vector round_product(Vector a, Vector b) const {
-    return subtract(_mm256_fmadd_pd(a, b, unit), unit);
-  }
-
-  FHELIUM_METHOD Twiddle twiddle(Vector ratio) const { return {round_product(ratio, q), ratio}; }
+  FHELIUM_METHOD Twiddle twiddle(Vector ratio) const { return {round_product(ratio, m.q), ratio}; }
   FHELIUM_METHOD Twiddle twiddle_spread(const u64* p) const {
     return twiddle(_mm256_broadcast_sd(reinterpret_cast<const double*>(p)));
   }
   FHELIUM_METHOD Twiddle twiddle_load(const u64* p) const { return twiddle(load(p)); }
 
-  FHELIUM_METHOD Vector product(Vector y, const Twiddle& w) const {
-    const Vector high = _mm256_mul_pd(w.value, y);
-    const Vector low = _mm256_fmsub_pd(w.value, y, high);
-    return add(_mm256_fnmadd_pd(round_product(y, w.ratio), q, high), low);
-  }
+  FHELIUM_METHOD Vector product(Vector y, const Twiddle& w) const { return multiply(y, w, m); }
   FHELIUM_METHOD void butterfly(Vector& x, Vector& y, const Twiddle& w) const {
     const Vector right = product(y, w);
     y = subtract(x, right);
     x = add(x, right);
   }
 
-  FHELIUM_METHOD Vector reduce(Vector x, int /*bound*/) const {
-    return _mm256_fnmadd_pd(round_product(x, inverse), q, x);
-  }
+  FHELIUM_METHOD Vector reduce(Vector x, int /*bound*/) const { return fhelium::reduce(x, m); }
 
   // Signed values need no lift.
   struct Lift {
@@ -131,14 +95,9 @@ struct Doubles4 {
     return subtract(y, x);
   }
 
-  /// (-q, q) -> [0, q). A comparison, not the sign bit: -0 is not negative.
-  FHELIUM_METHOD Vector finish_product(Vector x) const {
-    const Vector negative = _mm256_cmp_pd(x, _mm256_setzero_pd(), _CMP_LT_OQ);
-    return add(x, _mm256_and_pd(negative, q));
-  }
-  FHELIUM_METHOD Vector finish(Vector x) const { return finish_product(reduce(x, 0)); }
-
-  static constexpr double kUnit = 6755399441055744.0;  // 1.5 2^52
+  // What is stored may lie in (-q, q).
+  FHELIUM_METHOD static Vector finish_product(Vector x) { return x; }
+  FHELIUM_METHOD Vector finish(Vector x) const { return reduce(x, 0); }
 };
 
 }  // namespace
