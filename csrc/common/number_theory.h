@@ -23,6 +23,18 @@ FHELIUM_INLINE u64 power_modular(u64 base, u64 exponent, u64 q) {
   return result;
 }
 
+/// The same modulus for 64-bit words, with the constants of R = 2^52.
+FHELIUM_INLINE Modulus<u64> widened(const Modulus<u32>& m) {
+  const u64 q = m.q, one = ((u64)1 << 52) % q;
+  return {.q = q,
+          .inverse = inverse_modulo_word(q),
+          .montgomery_one = one,
+          .montgomery_square = one * one % q,
+          .degree_inverse = ((u64)m.degree_inverse << 20) % q,  // from R = 2^32
+          .reciprocal = m.reciprocal,
+          .bits = 52};
+}
+
 /// x^-1 mod a prime q by Fermat; meaningless where q is composite or divides x.
 FHELIUM_INLINE u64 inverse_modular(u64 x, u64 q) { return power_modular(x, q - 2, q); }
 

@@ -11,8 +11,7 @@ namespace fhelium {
 
 template <>
 const NttKernels<u32>& ntt_kernels() {
-  active_isa();
-  return kNttKernels32Portable;
+  return active_isa() == Isa::kScalar ? kNttKernels32Portable : widened_ntt_kernels();
 }
 
 template <>

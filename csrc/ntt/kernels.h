@@ -56,6 +56,8 @@ template <class Word>
 const NttKernels<Word>& ntt_kernels();
 
 extern const NttKernels<u32> kNttKernels32Portable;
+/// By way of the active 64-bit kernels.
+const NttKernels<u32>& widened_ntt_kernels();
 extern const NttKernels<u64> kNttKernels64Portable;
 extern const NttKernels<u64> kNttKernels64Avx2;
 extern const NttKernels<u64> kNttKernels64Avx512;

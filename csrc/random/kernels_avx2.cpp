@@ -1,6 +1,7 @@
 // Samplers with AVX2: eight ChaCha20 blocks at once, four coefficients at once. As in the portable
 // kernels, no branch and no index depends on a secret word.
 #include "common/fma.h"
+#include "common/number_theory.h"
 #include "random/gaussian_table.h"
 #include "random/kernels.h"
 
@@ -162,10 +163,7 @@ void uniform(u64* out, i64 first, i64 n, const StreamKey& key, const StreamPosit
 
 void uniform_narrow(u32* out, i64 first, i64 n, const StreamKey& key,
                     const StreamPosition& position, const Modulus<u32>& m) {
-  Modulus<u64> wide = {};
-  wide.q = m.q;
-  wide.reciprocal = m.reciprocal;
-  uniform_row(out, first, n, key, position, wide);
+  uniform_row(out, first, n, key, position, widened(m));
 }
 
 /// floor(3 w / 2^64) is 1 from a third of 2^64 on and 2 from two thirds on.

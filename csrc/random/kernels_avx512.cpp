@@ -149,18 +149,9 @@ void uniform(u64* out, i64 first, i64 n, const StreamKey& key, const StreamPosit
     kRandomKernelsPortable.uniform(out, first, n, key, position, m);
 }
 
-/// The same modulus with the constants of R = 2^52.
 void uniform_narrow(u32* out, i64 first, i64 n, const StreamKey& key,
                     const StreamPosition& position, const Modulus<u32>& m) {
-  const u64 q = m.q, one = ((u64)1 << 52) % q;
-  const Modulus<u64> wide = {.q = q,
-                             .inverse = inverse_modulo_word(q),
-                             .montgomery_one = one,
-                             .montgomery_square = one * one % q,
-                             .degree_inverse = 0,
-                             .reciprocal = m.reciprocal,
-                             .bits = 52};
-  uniform_row(out, first, n, key, position, wide);
+  uniform_row(out, first, n, key, position, widened(m));
 }
 
 /// floor(3 w / 2^64) is 1 from a third of 2^64 on and 2 from two thirds on.
