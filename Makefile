@@ -49,14 +49,8 @@ test-all: types sanitize
 	  FHELIUM_CPU_ISA=$$isa $(PYTEST) -q -n 2 -m "not slow" tests/native || exit 1; done
 
 # make bench BENCH="-k rotate --rings 13,14 --threads 2"; docs/benchmarks.md has the rest.
-BENCH_RESULT := build/benchmarks/$(shell date +%Y-%m-%d-%H%M%S).json
-BENCHMARKS := THP_MEM_ALLOC_ENABLE=1 $(PYTHON)
-
 bench: $(PACKAGE) $(BENCH_EXTRAS)
-	@mkdir -p build/benchmarks
-	@$(BENCHMARKS) -m pytest -c benchmarks/pytest.ini --rootdir=. -q benchmarks \
-	  --benchmark-json=$(BENCH_RESULT) $(BENCH)
-	@ln -sf $(notdir $(BENCH_RESULT)) build/benchmarks/latest.json
+	@$(PYTHON) -m benchmarks time -q $(BENCH)
 
 # make bench-compare BASE=build/benchmarks/....json [NEW=...]
 NEW ?= build/benchmarks/latest.json
@@ -65,10 +59,10 @@ bench-compare:
 
 # Whole operations against the bare kernels of the same chain, in one process.
 bench-floors: $(PACKAGE)
-	@$(BENCHMARKS) -m benchmarks floors $(FLOORS)
+	@$(PYTHON) -m benchmarks floors $(FLOORS)
 
 bench-peers: $(PACKAGE) build/peers/.installed
-	@$(BENCHMARKS) -m benchmarks peers $(PEERS)
+	@$(PYTHON) -m benchmarks peers $(PEERS)
 
 # Other libraries have an environment of their own.
 build/peers/.installed:

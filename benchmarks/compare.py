@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 LEAST_CHANGE = 0.03
-SETTINGS = ("processor", "isa", "threads", "torch_huge_pages")
+SETTINGS = ("processor", "isa", "threads", "memory_settings")
 
 
 class Change(NamedTuple):

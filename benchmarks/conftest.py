@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from benchmarks import machine
-from benchmarks.rings import Ring
+from benchmarks.rings import PRESETS, Ring
 from fhelium.native.wrapper import rns_ops
 
 
@@ -37,10 +37,9 @@ def pytest_benchmark_update_machine_info(
 
 def pytest_report_header(config: pytest.Config) -> str:
     about = machine.describe()
-    pages = "huge" if about["torch_huge_pages"] else "small"
     return (
         f"{about['processor']}, {about['cores']} cores, {rns_ops.cpu_isa()}, "
-        f"{config.getoption('threads')} thread(s), {pages} pages"
+        f"{config.getoption('threads')} thread(s)"
     )
 
 
@@ -55,4 +54,4 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture(scope="session")
 def ring(request: pytest.FixtureRequest) -> Ring:
     """Return keys and values at one ring; an earlier one is let go."""
-    return Ring(request.param)
+    return Ring(PRESETS[request.param])

@@ -6,7 +6,7 @@ from typing import Final
 
 import torch
 
-from fhelium import Engine
+from fhelium import CkksConfig, Engine
 from fhelium.values import Ciphertext
 
 PRESETS: Final = {
@@ -22,12 +22,12 @@ class Ring:
     """An engine with keys for products and eight rotations, and two ciphertexts in the NTT domain.
 
     Args:
-        log_degree: log2 N, a key of PRESETS.
+        parameters: A preset's name or a config.
     """
 
-    def __init__(self, log_degree: int) -> None:
-        self.preset = PRESETS[log_degree]
-        self.engine = engine = Engine(self.preset)
+    def __init__(self, parameters: str | CkksConfig) -> None:
+        self.name = str(parameters)
+        self.engine = engine = Engine(parameters)
         self.config = engine.config
         self.secret_key = engine.create_secret_key()
         self.public_key = engine.create_public_key(self.secret_key)

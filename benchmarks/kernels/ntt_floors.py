@@ -1,7 +1,7 @@
 """Time the NTT kernels of every instruction set of this machine, without torch in between.
 
-    THP_MEM_ALLOC_ENABLE=1 python -m benchmarks ntt [--bits 45,50,60] [--rounds 31]
-        [--isa avx2,avx512] [--cpu 1] [--prototype FOLDER] [--operators]
+    python -m benchmarks ntt [--bits 45,50,60] [--rounds 31] [--isa avx2,avx512] [--cpu 1]
+        [--prototype FOLDER] [--operators]
 
 Links the kernels of the last build to a small harness and runs it pinned to one CPU.
 Microseconds of CPU time a transform, in place, rows and tables on huge pages: `hot` is the same
@@ -10,7 +10,7 @@ candidates take turns; the lower decile stands in brackets, as what a quiet mach
 
 --prototype names a folder with `ntt512_v3p.hpp`, a hand-written transform for primes up to 45
 bits; then a column holds the ratio to it. --operators also times the sweep through torch's
-dispatcher, for which THP_MEM_ALLOC_ENABLE=1 has to be set.
+dispatcher.
 """
 
 from __future__ import annotations
@@ -72,10 +72,9 @@ def time_operators(rounds: int) -> None:
     from fhelium.native.wrapper import ntt_ops, rns_ops
 
     torch.set_num_threads(1)
-    pages = "huge" if os.environ.get("THP_MEM_ALLOC_ENABLE") == "1" else "small"
     config = CkksConfig.parse("slots32768_scale40_depth34_int64")
     chain = config.q_primes[:LIMBS]
-    print(f"operators on {rns_ops.cpu_isa()}, {pages} pages, 24 limbs of 40 bits")
+    print(f"operators on {rns_ops.cpu_isa()}, 24 limbs of 40 bits")
     for log_degree in range(13, 17):
         degree = 1 << log_degree
         power = config.N // degree  # psi^power has order 2 N for the smaller ring

@@ -29,13 +29,6 @@ import torch
 from benchmarks.kernels.operators import Operator, operators
 from benchmarks.native import ROOT, bare_loop, streams, usable_isas
 
-# Huge pages, and freed blocks stay mapped: kernels are measured, not page faults.
-MEMORY = {
-    "THP_MEM_ALLOC_ENABLE": "1",
-    "MALLOC_MMAP_THRESHOLD_": str(2**30),
-    "MALLOC_TRIM_THRESHOLD_": str(2**32),
-    "MALLOC_TOP_PAD_": str(2**26),
-}
 LEAST_SECONDS = 0.004  # of one measurement
 
 
@@ -88,7 +81,7 @@ class Worker:
         command += ["--degree", str(arguments.degree)]
         self.process = subprocess.Popen(
             [*command, "--only", arguments.only],
-            cwd=ROOT, env=os.environ | MEMORY | {"FHELIUM_CPU_ISA": isa},
+            cwd=ROOT, env=os.environ | {"FHELIUM_CPU_ISA": isa},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self.process.stdin

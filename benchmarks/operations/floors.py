@@ -1,10 +1,11 @@
 """Hold whole operations of the Engine against what the machine allows, in one process.
 
-    THP_MEM_ALLOC_ENABLE=1 python -m benchmarks floors [--rings 14,15,16] [--rounds 15]
+    python -m benchmarks floors [--rings 14,15,16] [--rounds 15]
 
 - product (multiply, relinearize, rescale) and rotation against the bare kernels of the same chain
   (skeleton.cpp), on NTT-domain inputs, after both have been found to give the same bits;
 - eight hoisted rotations against one, and against the bare kernels of eight;
+- a whole call on the smallest ring, which is checks and dispatch;
 - an addition against a bare loop over its three streams, also in place;
 - two threads against one, in what a user waits.
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+import warnings
 from collections.abc import Callable
 from statistics import median
 
@@ -23,8 +25,11 @@ import torch
 
 from benchmarks.native import bare_loop
 from benchmarks.operations.skeleton import Skeleton
-from benchmarks.rings import STEPS, Ring
+from benchmarks.rings import PRESETS, STEPS, Ring
 from benchmarks.timing import interleaved, ratio
+from fhelium.config import CkksConfig
+from fhelium.config.rules import MIN_DEGREE
+from fhelium.errors import InsecureWarning
 
 
 class Bare:
@@ -63,7 +68,7 @@ class Bare:
         for found, out in zip(ring.rotate_many(), self.outs, strict=True):
             same = same and torch.equal(found.data, out)
         if not same:
-            raise SystemExit(f"{ring.preset}: the Engine and the bare kernels give unequal bits")
+            raise SystemExit(f"{ring.name}: the Engine and the bare kernels give unequal bits")
 
 
 def against_kernels(ring: Ring, rounds: int) -> None:
@@ -93,6 +98,19 @@ def against_kernels(ring: Ring, rounds: int) -> None:
         print(line, flush=True)
 
 
+def call_overhead(rounds: int) -> None:
+    """Print what a call costs on a ring so small that there is little to compute."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InsecureWarning)
+        config = CkksConfig.create(depth=1, scale_bits=30, N=MIN_DEGREE, allow_insecure=True)
+    ring = Ring(config)
+    times = interleaved(
+        {"add": lambda: ring.engine.add(ring.a, ring.b), "rotate": ring.rotate}, rounds
+    )
+    figures = (f"{name} {median(found) * 1e6:.1f}" for name, found in times.items())
+    print(f"us of a whole call at N = {config.N}: {', '.join(figures)}", flush=True)
+
+
 def two_threads(ring: Ring, rounds: int) -> None:
     """Print how much faster two threads are."""
     calls = {"product": ring.product, "rotate": ring.rotate, "8 rotations": ring.rotate_many}
@@ -119,9 +137,10 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
+    call_overhead(options.rounds)
     for log_degree in options.rings.split(","):
-        ring = Ring(int(log_degree))
-        print(f"{ring.preset}: ms of the Engine, of the bare kernels, ratio")
+        ring = Ring(PRESETS[int(log_degree)])
+        print(f"{ring.name}: ms of the Engine, of the bare kernels, ratio")
         cores = os.sched_getaffinity(0)
         os.sched_setaffinity(0, {max(cores)})
         against_kernels(ring, options.rounds)

@@ -10,13 +10,14 @@ import matplotlib
 
 matplotlib.use("svg")
 import matplotlib.pyplot as plt
+from tables import times
 
 SHOWN = {
     "multiply, relinearize, rescale": "ciphertext product",
     "rotate": "rotation",
     "rotation key": "rotation key",
-    "encrypt": "encryption",
-    "decrypt": "decryption",
+    "encode + encrypt": "encode + encrypt",
+    "decrypt + decode": "decrypt + decode",
 }
 COLOURS = ("#1b6ca8", "#c9a227", "#b5483a")
 
@@ -24,32 +25,25 @@ COLOURS = ("#1b6ca8", "#c9a227", "#b5483a")
 def main() -> None:
     """Draw one panel for each ring: milliseconds of each operation, on a logarithmic scale."""
     results = json.loads(Path(sys.argv[1]).read_text())
-    records = [r for r in results["records"] if r["threads"] == 1 and r["operation"] in SHOWN]
+    records = results["records"]
     rings = sorted({r["log_degree"] for r in records})
     libraries = list(dict.fromkeys(r["library"] for r in records))
     plt.rcParams.update({"font.size": 8, "svg.fonttype": "none", "svg.hashsalt": "fhelium"})
-    figure, panels = plt.subplots(1, len(rings), figsize=(9, 2.6), sharey=True, squeeze=False)
-    height = 0.8 / len(libraries)
+    figure, panels = plt.subplots(1, len(rings), figsize=(9, 2.4), sharey=True, squeeze=False)
     for ring, axes in zip(rings, panels[0], strict=True):
-        for i, library in enumerate(libraries):
-            found = {
-                r["operation"]: r["cpu_ms"]
-                for r in records
-                if r["library"] == library and r["log_degree"] == ring
-            }
-            places = [row + i * height for row in range(len(SHOWN))]
-            values = [found.get(operation, float("nan")) for operation in SHOWN]
-            axes.barh(places, values, height, color=COLOURS[i % 3], label=library)
+        found = times(records, ring, 1, "cpu_ms")
+        for library, colour in zip(libraries, COLOURS, strict=True):
+            values = [found[operation].get(library, float("nan")) for operation in SHOWN]
+            axes.plot(values, list(SHOWN.values()), "o", color=colour, label=library)
         axes.set_xscale("log")
-        axes.set_yticks([row + 0.4 - height / 2 for row in range(len(SHOWN))], SHOWN.values())
-        axes.invert_yaxis()
-        axes.set_title(f"N = 2^{ring}", fontsize=8)
-        axes.set_xlabel("ms of processor time")
-        axes.spines[["top", "right"]].set_visible(False)
+        axes.grid(color="#dddddd", linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.set_title(f"N = 2^{ring}, ms", fontsize=8)
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(length=0)
+    panels[0][0].invert_yaxis()
     handles, labels = panels[0][0].get_legend_handles_labels()
     figure.legend(handles, labels, ncol=len(labels), loc="lower center", frameon=False)
-    machine = results["machine"]
-    figure.suptitle(f"{machine['processor']}, one thread, {machine['date']}", fontsize=8)
     figure.tight_layout(rect=(0, 0.08, 1, 1))
     figure.savefig(sys.argv[2], metadata={"Date": None})
 

@@ -2,10 +2,10 @@
 
     make bench-peers [PEERS="--rings 14,15,16 --rounds 7"]
 
-Same ring, base, scale, depth and messages; every library at 128-bit security. All of them get huge
-pages from the allocator. One thread first, pinned to a core, then two for the libraries that use
+Same ring, base, scale, depth and messages; every library at 128-bit security and with the memory
+settings of all benchmarks. One thread first, pinned to a core, then two for the libraries that use
 them. Every figure is at least 20 ms of calls, and a median over rounds in which all take turns.
-Writes results.json, tables.md and speed.svg to a folder.
+Writes results.json, peers.md and peers.svg to a folder.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ class Worker:
 
     def __init__(self, library: str, log_degree: int, threads: int) -> None:
         own = library == "fhelium"
-        environment = os.environ | {
-            "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
-            "THP_MEM_ALLOC_ENABLE": "1",
-            "PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}" if own else "",
-        }
+        path = f"{ROOT}:{os.environ.get('PYTHONPATH', '')}" if own else ""
         python = sys.executable if own else str(ENVIRONMENT / "bin" / "python")
         self.process = subprocess.Popen(
             [python, str(FOLDER / "worker.py"), library, str(log_degree), str(threads)],
-            cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": path},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         assert self.process.stdin
         assert self.process.stdout
         self.input, self.output = self.process.stdin, self.process.stdout
@@ -118,7 +118,7 @@ def main(arguments: list[str]) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     file = options.out / "results.json"
     file.write_text(json.dumps(results, indent=1))
-    (options.out / "tables.md").write_text(tables.markdown(results))
-    drawing = [str(FOLDER / "plot.py"), str(file), str(options.out / "speed.svg")]
+    (options.out / "peers.md").write_text(tables.page(results))
+    drawing = [str(FOLDER / "plot.py"), str(file), str(options.out / "peers.svg")]
     subprocess.run([str(ENVIRONMENT / "bin" / "python"), *drawing], check=True)
     print(f"written: {options.out}")

@@ -1,65 +1,94 @@
-"""The Markdown tables of a comparison with other libraries."""
+"""The Markdown page of a comparison with other libraries."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+Times = dict[str, dict[str, float]]  # by operation, then by library
 
-def markdown(results: dict[str, Any]) -> str:
-    """Return one table for each ring and number of threads, and one of the errors."""
-    parts = []
-    records = results["records"]
-    for log_degree in sorted({record["log_degree"] for record in records}):
-        for threads in sorted({record["threads"] for record in records}):
-            chosen = [
-                record
-                for record in records
-                if record["log_degree"] == log_degree and record["threads"] == threads
-            ]
-            if chosen:
-                parts.append(_times(chosen, log_degree, threads))
-        parts.append(
-            _errors([r for r in records if r["log_degree"] == log_degree and r["threads"] == 1])
-        )
+TOGETHER = {"encode + encrypt": ("encode", "encrypt"), "decrypt + decode": ("decrypt", "decode")}
+
+
+def page(results: dict[str, Any]) -> str:
+    """Return machine and day, the factors at a glance, then times and errors of every ring."""
+    records, machine = results["records"], results["machine"]
+    rings = sorted({record["log_degree"] for record in records})
+    libraries = list(dict.fromkeys(record["library"] for record in records))
+    title = "# FHElium beside other libraries\n\n"
+    title += (
+        f"Measured on {machine['processor']} (family/model {machine['family']}, "
+        f"{machine['cores']} cores{', virtual' if machine['virtual'] else ''}) on "
+        f"{machine['date']} with `{results['command']}`: medians of rounds in which all take "
+        "turns. [Benchmarks](benchmarks.md#other-libraries) says what each library does.\n"
+    )
+    parts = [title, summary(records, libraries, rings)]
+    for ring in rings:
+        for threads, clock in ((1, "cpu_ms"), (2, "wall_ms")):
+            found = times(records, ring, threads, clock)
+            if found:
+                parts.append(_times(found, libraries, ring, threads))
+        parts.append(_errors(records, libraries, ring))
     return "\n".join(parts)
 
 
-def _libraries(records: list[dict[str, Any]]) -> list[str]:
-    return list(dict.fromkeys(record["library"] for record in records))
+def times(records: list[dict[str, Any]], ring: int, threads: int, clock: str) -> Times:
+    """Return milliseconds, also of steps that follow one another."""
+    found: Times = {}
+    for record in records:
+        if record["log_degree"] == ring and record["threads"] == threads:
+            found.setdefault(record["operation"], {})[record["library"]] = record[clock]
+    for name, parts in TOGETHER.items():
+        if all(part in found for part in parts):
+            found[name] = {
+                library: sum(found[part][library] for part in parts) for library in found[parts[0]]
+            }
+    return found
+
+
+def summary(records: list[dict[str, Any]], libraries: list[str], rings: list[int]) -> str:
+    """Return how many times longer the fastest other library takes, a column for each ring."""
+    text = "How many times longer the fastest other library takes, one thread\n\n"
+    text += _head(["", *(f"N = 2^{ring}" for ring in rings)])
+    by_ring = [times(records, ring, 1, "cpu_ms") for ring in rings]
+    for operation in by_ring[0]:
+        text += _row([operation, *(_factor(found[operation], libraries) for found in by_ring)])
+    return text
+
+
+def _times(found: Times, libraries: list[str], ring: int, threads: int) -> str:
+    kind = "processor time, one thread" if threads == 1 else f"time waited, {threads} threads"
+    used = [name for name in libraries if any(name in by_library for by_library in found.values())]
+    text = f"## N = 2^{ring}, ms of {kind}\n\n" + _head(["", *used])
+    for operation, by_library in found.items():
+        cells = [_number(by_library[name]) if name in by_library else "-" for name in used]
+        text += _row([operation, *cells])
+    return text
+
+
+def _errors(records: list[dict[str, Any]], libraries: list[str], ring: int) -> str:
+    """Return the largest error of a slot, as a power of two."""
+    found: Times = {}
+    for r in records:
+        if r["log_degree"] == ring and r["threads"] == 1 and r["error"] is not None:
+            found.setdefault(r["operation"], {})[r["library"]] = r["error"]
+    text = f"Largest error of a slot at N = 2^{ring}\n\n" + _head(["", *libraries])
+    for operation, errors in found.items():
+        text += _row([operation, *(f"2^{math.log2(errors[name]):.1f}" for name in libraries)])
+    return text
+
+
+def _factor(found: dict[str, float], libraries: list[str]) -> str:
+    others = [milliseconds for name, milliseconds in found.items() if name != libraries[0]]
+    return f"{min(others) / found[libraries[0]]:.1f}"
+
+
+def _head(cells: list[str]) -> str:
+    return _row(cells) + "|---" * len(cells) + "|\n"
 
 
 def _row(cells: list[str]) -> str:
     return f"| {' | '.join(cells)} |\n"
-
-
-def _times(records: list[dict[str, Any]], log_degree: int, threads: int) -> str:
-    """Milliseconds, and how many times longer the fastest other library takes.
-
-    Processor time where one thread works, else what a user waits.
-    """
-    libraries, clock = _libraries(records), "cpu_ms" if threads == 1 else "wall_ms"
-    kind = "ms of processor time, one thread" if threads == 1 else f"ms waited, {threads} threads"
-    text = f"N = 2^{log_degree}, {kind}\n\n"
-    text += _row(["", *libraries, "fastest other / FHElium"]) + "|---" * (len(libraries) + 2)
-    text += "|\n"
-    for operation in dict.fromkeys(record["operation"] for record in records):
-        found = {r["library"]: r[clock] for r in records if r["operation"] == operation}
-        others = [value for name, value in found.items() if name != libraries[0]]
-        factor = f"{min(others) / found[libraries[0]]:.1f}" if others else ""
-        cells = [_number(found[name]) if name in found else "-" for name in libraries]
-        text += _row([operation, *cells, factor])
-    return text
-
-
-def _errors(records: list[dict[str, Any]]) -> str:
-    """Return the largest error of a slot, as a power of two."""
-    libraries = _libraries(records)
-    text = "largest error\n\n" + _row(["", *libraries]) + "|---" * (len(libraries) + 1) + "|\n"
-    for operation in dict.fromkeys(r["operation"] for r in records if r["error"] is not None):
-        found = {r["library"]: r["error"] for r in records if r["operation"] == operation}
-        text += _row([operation, *(f"2^{math.log2(found[name]):.1f}" for name in libraries)])
-    return text
 
 
 def _number(milliseconds: float) -> str:
