@@ -14,6 +14,8 @@ export PATH := $(dir $(abspath $(PYTHON))):$(PATH)
 PIP := $(PYTHON) -m pip --disable-pip-version-check -qq
 # One thread a worker: two workers with two threads each would wait for one another on two cores.
 PYTEST := OMP_NUM_THREADS=1 $(PYTHON) -m pytest
+SANITIZED = OMP_NUM_THREADS=1 $(PYTHON) tools/run_sanitized.py \
+  build/sanitize/installed/fhelium/native/torchops $(PYTHON) -m pytest -q -n 2 --capture=sys
 NATIVE_SOURCES := CMakeLists.txt pyproject.toml src/fhelium/version.py \
   $(wildcard cmake/* csrc/*/*)
 KERNEL_SOURCES := $(wildcard csrc/*/*.cpp csrc/*/*.h csrc/*/*.cu csrc/*/*.cuh)
@@ -99,9 +101,8 @@ sanitize: $(PACKAGE) $(DEV_EXTRAS)
 	  -DPython_EXECUTABLE=$(abspath $(PYTHON)) > /dev/null
 	@cmake --build build/sanitize > build/sanitize/log.txt || { cat build/sanitize/log.txt; exit 1; }
 	@cmake --install build/sanitize --prefix build/sanitize/installed > /dev/null
-	OMP_NUM_THREADS=1 $(PYTHON) tools/run_sanitized.py \
-	  build/sanitize/installed/fhelium/native/torchops \
-	  $(PYTHON) -m pytest -q -n 2 -m "not slow" tests/native
+	$(SANITIZED) -m "not slow" tests/native
+	$(SANITIZED) -m slow tests/native/test_fuzz.py
 
 # A development build into the source tree; of two builds the loader takes the later one.
 native: $(BUILD_TOOLS)

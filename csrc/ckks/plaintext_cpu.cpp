@@ -55,8 +55,8 @@ Tensor add_plaintext(const Tensor ciphertext, const Tensor plaintext, const Tens
 void add_plaintext_(Tensor ciphertext, const Tensor plaintext, const Tensor rns_params) {
   constexpr auto kName = "add_plaintext_";
   check_operands(kName, ciphertext, plaintext);
+  check_destination(kName, ciphertext);
   const Tensor written = select_first(ciphertext, 0);
-  check_destination(kName, written);
   check_overlap(kName, written, plaintext);
   check_overlap(kName, written, rns_params);
   run_add(kName, ciphertext, ciphertext, plaintext, rns_params, false);

@@ -30,10 +30,16 @@ static const char* dtype_name(ScalarType dtype) {
   }
 }
 
-static void check_device(const char* operation, const char* name, const Tensor& tensor) {
+static void check_memory(const char* operation, const char* name, const Tensor& tensor) {
   if (!tensor.is_cpu())
     refuse(operation, std::string(name) + " is not on the CPU while the call is",
            "All operands live on one device", "Move it there first");
+  const auto address = reinterpret_cast<uintptr_t>(tensor.const_data_ptr());
+  if (address % tensor.element_size() != 0)
+    refuse(operation,
+           std::string(name) + " begins at an address that is no multiple of the " +
+               std::to_string(tensor.element_size()) + " bytes of its elements",
+           "Elements are read as whole words", "Clone it first");
 }
 
 static void check_least_axes(const char* operation, const char* name, const Tensor& tensor,
@@ -55,7 +61,7 @@ static void check_sizes(const char* operation, const char* name, const Tensor& t
 }
 
 void check_tensor(const char* operation, const char* name, const Tensor& tensor, ScalarType dtype) {
-  check_device(operation, name, tensor);
+  check_memory(operation, name, tensor);
   if (tensor.scalar_type() != dtype)
     refuse(operation,
            std::string(name) + " holds " + dtype_name(tensor.scalar_type()) + ", needed is " +
@@ -65,7 +71,7 @@ void check_tensor(const char* operation, const char* name, const Tensor& tensor,
 
 void check_residues(const char* operation, const char* name, const Tensor& tensor, int64_t least,
                     const char* rule) {
-  check_device(operation, name, tensor);
+  check_memory(operation, name, tensor);
   if (!is_residue_type(tensor.scalar_type()))
     refuse(operation,
            std::string(name) + " holds " + dtype_name(tensor.scalar_type()) +
@@ -92,13 +98,24 @@ void check_shape(const char* operation, const char* name, const Tensor& tensor, 
   check_sizes(operation, name, tensor, needed, rule, "Reshape or slice it to fit");
 }
 
-/// Refuse a column that is no parameter column, then one of another residue type.
-static void check_column(const char* operation, int64_t column, u64 q, u64 inverse, u64 bits,
-                         ScalarType residues) {
+/// Whether a column's rows belong together. Kernels rely on it: with another reciprocal, rejection
+/// sampling might never accept.
+static bool is_parameter_column(const u64 (&rows)[kParameterRows]) {
+  const u64 q = rows[kModulus], bits = rows[kMontgomeryBits];
   const bool wide = q < (u64{1} << WordTraits<u64>::kModulusBits) &&
                     (bits == 64 || (bits == 52 && q < (u64{1} << 50)));
   const bool narrow = bits == 32 && q < (u64{1} << WordTraits<u32>::kModulusBits);
-  if (!((q & 1) && q > 1 && q * inverse == 1 && (wide || narrow)))
+  const u128 below = static_cast<u128>(q) * rows[kReciprocal];  // 2^64 - below lies in (0, q)
+  return (q & 1) && q > 1 && (wide || narrow) && q * rows[kInverse] == 1 && below >> 64 == 0 &&
+         0 - static_cast<u64>(below) < q && rows[kMontgomeryOne] < q &&
+         rows[kMontgomerySquare] < q && rows[kDegreeInverse] < q;
+}
+
+/// Refuse a column that is no parameter column, then one of another residue type.
+static void check_column(const char* operation, int64_t column, const u64 (&rows)[kParameterRows],
+                         ScalarType residues) {
+  const bool narrow = rows[kMontgomeryBits] == 32;
+  if (!is_parameter_column(rows))
     refuse(operation,
            "column " + std::to_string(column) + " of rns_params is not a parameter column",
            "Every modulus is odd with 1 < q < 2^62 and its rows belong together",
@@ -126,16 +143,17 @@ std::vector<Modulus<Word>> check_parameters(const char* operation, const Tensor&
   const int64_t row = rns_params.stride(0), column = rns_params.stride(1);
   std::vector<Modulus<Word>> moduli(static_cast<size_t>(limbs));
   for (int64_t j = 0; j < limbs; ++j) {
-    const auto at = [&](int r) { return static_cast<u64>(data[r * row + j * column]); };
-    const auto word = [&](int r) { return static_cast<Word>(at(r)); };
-    check_column(operation, j, at(kModulus), at(kInverse), at(kMontgomeryBits), kTypeOf<Word>);
+    u64 rows[kParameterRows];
+    for (int r = 0; r < kParameterRows; ++r) rows[r] = static_cast<u64>(data[r * row + j * column]);
+    const auto word = [&](int r) { return static_cast<Word>(rows[r]); };
+    check_column(operation, j, rows, kTypeOf<Word>);
     moduli[static_cast<size_t>(j)] = {word(kModulus),
                                       word(kInverse),
                                       word(kMontgomeryOne),
                                       word(kMontgomerySquare),
                                       word(kDegreeInverse),
-                                      at(kReciprocal),
-                                      static_cast<int>(at(kMontgomeryBits))};
+                                      rows[kReciprocal],
+                                      static_cast<int>(rows[kMontgomeryBits])};
   }
   return moduli;
 }
