@@ -145,6 +145,42 @@ class ImplementationError(FHEliumError, LookupError):
     """No implementation, or more than one, matches an operation."""
 
 
+class CompileError(FHEliumError):
+    """A Program cannot be made, transformed or linked."""
+
+
+class CompileInputError(CompileError, ValueError):
+    """The inputs named for a compilation are not those of the function."""
+
+
+class CaptureError(CompileError, ValueError):
+    """A function does something that no operation stands for; the text gives the source line."""
+
+
+class ProgramError(CompileError, ValueError):
+    """A Program's text or structure breaks a rule of the IR."""
+
+
+class PassError(CompileError, ValueError):
+    """A pass cannot do its work on a Program; the text names the operation."""
+
+
+class LinkError(CompileError, LookupError):
+    """A Program cannot be linked: an operation is abstract, or a material is not bound."""
+
+
+class PythonCodegenError(CompileError, ValueError):
+    """An operation cannot be written as Python; the text gives its index and name."""
+
+
+class ExecutionError(FHEliumError, RuntimeError):
+    """A linked Program or a captured graph cannot give its results."""
+
+
+class ExecutionInputError(ExecutionError, ValueError):
+    """An execution's inputs are not those it was prepared for."""
+
+
 class FileFormatError(FHEliumError, ValueError):
     """A file is damaged, forged, of a newer format, or no file of this library at all."""
 

@@ -67,7 +67,7 @@ def test_the_index_lists_every_page_and_example():
     text = (ROOT / "docs" / "index.md").read_text()
     linked = set(re.findall(r"\]\(([^)\s]+)\)", text))
     pages = {path.name for path in ROOT.glob("docs/*.md")} - {"index.md"}
-    examples = {f"../examples/{path.name}" for path in ROOT.glob("examples/*.py")}
+    examples = {f"../examples/{path.name}" for path in ROOT.glob("examples/[0-9]*.py")}
     assert pages | examples <= linked
     assert "docs/index.md" in (ROOT / "README.md").read_text()
 

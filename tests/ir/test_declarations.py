@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
     f64,
     i64,
 )
-from xdsl.irdl import VarOperandDef, VarResultDef
+from xdsl.irdl import OptOperandDef, VarOperandDef, VarResultDef
 from xdsl.parser import Parser
 
 from fhelium import Ciphertext, DecryptPolicy, Engine, SecretKey
@@ -206,11 +206,16 @@ def test_text_parses_back(operation: type[DeclaredOperation]) -> None:
         "scale": FloatAttr(2.0**29, f64),
         "bound": FloatAttr(0.5, f64),
         "source_key_id": StringAttr("source"),
+        "index": IntegerAttr(1, i64),
+        "count": IntegerAttr(2, i64),
+        "target_depth": IntegerAttr(2, i64),
+        "galois_element": IntegerAttr(5, i64),
     }
     known = {name: value for name, value in properties.items() if name in definition.properties}
     operands, sources = [], []
     for (_, operand), kind in zip(definition.operands, _types(definition.operands), strict=True):
-        count = 2 if isinstance(operand, VarOperandDef) else 1
+        many = isinstance(operand, VarOperandDef) and not isinstance(operand, OptOperandDef)
+        count = 2 if many else 1
         source = mlir.TestOp(result_types=[kind()] * count)
         sources.append(source)
         operands.append(source.results if count == 2 else source.results[0])

@@ -24,6 +24,8 @@ class OperationImplementation(ABC):
     """
 
     name: ClassVar[str]
+    family: ClassVar[str | None] = None
+    """Name that stands for all of several implementations, of which attributes choose one."""
     operation_types: ClassVar[tuple[type[DeclaredOperation], ...]]
     supports_in_place: ClassVar[bool] = False
 

@@ -109,7 +109,7 @@ class OperationImplementationRegistry:
 
         Args:
             invocation: The call.
-            name: Take the implementation of this name among those that match.
+            name: Take the implementation of this name, or of this family, among those that match.
 
         Raises:
             ImplementationError: None matches, or several do and neither name nor preference
@@ -119,7 +119,8 @@ class OperationImplementationRegistry:
         found = [
             implementation
             for implementation in self.candidates(invocation.operation_type)
-            if (name is None or implementation.name == name) and implementation.supports(invocation)
+            if name in (None, implementation.name, implementation.family)
+            and implementation.supports(invocation)
         ]
         if len(found) == 1:
             return found[0]

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
-from xdsl.ir import ParametrizedAttribute, TypeAttribute
-from xdsl.irdl import BaseAttr, IRDLOperation, VarOperandDef
+from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr, StringAttr, f64, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    BaseAttr,
+    IRDLOperation,
+    OptOperandDef,
+    ParamAttrConstraint,
+    VarOperandDef,
+    VarResultDef,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import Pure
 
 from fhelium import values
+from fhelium.ir.types import TableType
 from fhelium.values import CkksState
-
-
-class ValueType(ParametrizedAttribute, TypeAttribute):
-    """An IR type that stands for one public value class."""
-
-    VALUE_CLASS: ClassVar[str]
-    """Name of the class in ``fhelium.values`` that carries a value of this type."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,7 @@ class OperationFacts:
         consumes_depth: The result is deeper than the operand.
         random: Two runs on equal operands differ.
         in_place: A form exists that writes its result over the first operand.
+        reads_scale: The call depends on the operand's scale: a real number is written at it.
     """
 
     limb_wise: bool = False
@@ -62,6 +69,7 @@ class OperationFacts:
     consumes_depth: bool = False
     random: bool = False
     in_place: bool = False
+    reads_scale: bool = False
 
 
 class OperandKind(NamedTuple):
@@ -82,6 +90,11 @@ class DeclaredOperation(IRDLOperation, ABC):
 
     ENGINE: ClassVar[EngineMethod | None] = None
     FACTS: ClassVar[OperationFacts] = OperationFacts()
+
+    # Values go in and values come out: what nobody uses need not be computed.
+    traits = traits_def(Pure())
+    # What an implementation reads beyond the operands; a Program may name it or leave it open.
+    tables = var_operand_def(TableType)
 
     @classmethod
     @abstractmethod
@@ -116,6 +129,70 @@ class DeclaredOperation(IRDLOperation, ABC):
         return _operand_kinds(cls)
 
     @classmethod
+    def key_symbols(cls, **attributes: Any) -> tuple[str, ...]:
+        """Name the evaluation keys that a call with these attributes needs, in operand order."""
+        return ()
+
+    @classmethod
+    def make(
+        cls,
+        *operands: Any,
+        result_types: Sequence[Any],
+        tables: Sequence[SSAValue] = (),
+        **attributes: Any,
+    ) -> Self:
+        """Build the operation in the IR from operands and Python attributes.
+
+        Args:
+            *operands: One value for each declared operand; a sequence where it is a list, None
+                where it is left out.
+            result_types: One type for each declared result; a sequence where it is a list.
+            tables: Further tables that an implementation reads.
+            **attributes: Values as ``transfer`` takes them; None is left out.
+        """
+        definition = cls.get_irdl_definition()
+        properties = {
+            name: property_of(definition.properties[name].constr, value)
+            for name, value in attributes.items()
+            if value is not None
+        }
+        groups = [[] if group is None else group for group in operands]
+        return cls.build(
+            operands=[*groups, list(tables)], result_types=result_types, properties=properties
+        )
+
+    def result_type_groups(self) -> list[Any]:
+        """Return the results' types as ``make`` takes them."""
+        ((_, definition),) = self.get_irdl_definition().results
+        types = [result.type for result in self.results]
+        return [types] if isinstance(definition, VarResultDef) else types
+
+    def operand_groups(self) -> list[Any]:
+        """Return the values of each declared operand: one, a tuple of a list's, or None."""
+        groups: list[Any] = []
+        for name, definition in self.get_irdl_definition().operands:
+            if name != "tables":
+                group = getattr(self, name)
+                groups.append(tuple(group) if _is_list(definition) else group)
+        return groups
+
+    def state_groups(self) -> list[Any]:
+        """Return the operand groups that ``transfer`` takes the states of; tables have none."""
+        return [
+            group
+            for group in self.operand_groups()
+            if isinstance(group, tuple) or group is None or not isinstance(group.type, TableType)
+        ]
+
+    def python_attributes(self) -> dict[str, Any]:
+        """Return the attributes that are set, as ``transfer`` takes them."""
+        return {
+            name: python_of(attribute)
+            for name, attribute in self.properties.items()
+            if name != AttrSizedOperandSegments.attribute_name
+        }
+
+    @classmethod
     def public_name(cls) -> str:
         """Return the name used in error messages: the Engine method's, else the IR name."""
         return cls.ENGINE.name if cls.ENGINE is not None else cls.name
@@ -125,10 +202,42 @@ class DeclaredOperation(IRDLOperation, ABC):
 def _operand_kinds(operation: type[DeclaredOperation]) -> tuple[OperandKind, ...]:
     found = []
     for name, definition in operation.get_irdl_definition().operands:
-        # xDSL wraps the declared type in a constraint on how many operands there are.
-        constraint: Any = definition.constr
-        while not isinstance(constraint, BaseAttr):
-            constraint = getattr(constraint, "constraint", None) or constraint.constr
-        value_class = getattr(values, constraint.attr.VALUE_CLASS)
-        found.append(OperandKind(name, value_class, isinstance(definition, VarOperandDef)))
+        if name != "tables":
+            value_class = getattr(values, declared_type(definition.constr).VALUE_CLASS)
+            found.append(OperandKind(name, value_class, _is_list(definition)))
     return tuple(found)
+
+
+def declared_type(constraint: Any) -> Any:
+    """Return the attribute class that a definition names, out of xDSL's constraints around it."""
+    while not isinstance(constraint, BaseAttr | ParamAttrConstraint):
+        constraint = (
+            getattr(constraint, "constraint", None)
+            or getattr(constraint, "base_constr", None)
+            or constraint.constr
+        )
+    return constraint.attr if isinstance(constraint, BaseAttr) else constraint.base_attr
+
+
+def _is_list(definition: Any) -> bool:
+    return isinstance(definition, VarOperandDef) and not isinstance(definition, OptOperandDef)
+
+
+def property_of(constraint: Any, value: Any) -> Attribute:
+    """Write a Python value as the attribute that a property declares."""
+    if isinstance(value, tuple | list):
+        return ArrayAttr([IntegerAttr(entry, i64) for entry in value])
+    kind = declared_type(constraint)
+    if kind is FloatAttr:
+        return FloatAttr(float(value), f64)
+    return IntegerAttr(value, i64) if kind is IntegerAttr else StringAttr(value)
+
+
+def python_of(attribute: Attribute) -> Any:
+    """Return an attribute's value as ``transfer`` and ``reference`` take it."""
+    if isinstance(attribute, ArrayAttr):
+        return tuple(python_of(entry) for entry in attribute)
+    if isinstance(attribute, StringAttr):
+        return attribute.data
+    assert isinstance(attribute, IntegerAttr | FloatAttr)
+    return attribute.value.data

@@ -125,12 +125,12 @@ class NativeNttImplementation(OperationImplementation):
         return require_ntt_backend(invocation.attributes.get("ntt_backend")) == self.ntt_backend
 
     def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
-        if invocation.operation_type.name.startswith("ntt."):
+        if invocation.operand_count > 1:
             return ()  # the tables are operands already
-        direction = self._direction(invocation)
-        depth = invocation.attributes["depth"]
-        tables = direction_symbols(self.ntt_backend, direction, "Q", depth)
-        return (*tables, f"rns_parameters/Q/{depth}")
+        attributes = invocation.attributes
+        depth, basis = attributes["depth"], attributes.get("modulus_basis", "Q")
+        tables = direction_symbols(self.ntt_backend, self._direction(invocation), basis, depth)
+        return (*tables, f"rns_parameters/{basis}/{depth}")
 
     def execute(
         self,
@@ -155,6 +155,7 @@ class PackedNttImplementation(NativeNttImplementation):
     """The production transform: lazy butterflies over one packed table a limb."""
 
     name = "native-ntt-packed"
+    family = "native-ntt"
     ntt_backend = "packed"
 
 
@@ -162,4 +163,5 @@ class IndexedNttImplementation(NativeNttImplementation):
     """The validation transform: plain radix-2 butterflies driven by index tensors."""
 
     name = "native-ntt-radix2-indexed"
+    family = "native-ntt"
     ntt_backend = "radix2_indexed"

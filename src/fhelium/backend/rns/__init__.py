@@ -5,9 +5,15 @@ from fhelium.backend.rns.arithmetic import (
     NativeRnsMontgomeryImplementation,
 )
 from fhelium.backend.rns.basis import NativeBasisConversionImplementation
+from fhelium.backend.rns.ciphertexts import (
+    NativeRnsComponentImplementation,
+    NativeRnsProductImplementation,
+)
 
 IMPLEMENTATIONS = (
     NativeRnsLinearImplementation,
     NativeRnsMontgomeryImplementation,
     NativeBasisConversionImplementation,
+    NativeRnsComponentImplementation,
+    NativeRnsProductImplementation,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from xdsl.dialects.builtin import StringAttr
@@ -349,6 +349,10 @@ class RelinearizeOp(DeclaredOperation):
         operation = cls.public_name()
         require_ciphertext(operation, ciphertext, components=3)
         return transfer_key_switch(operation, ciphertext, key, output_domain)
+
+    @classmethod
+    def key_symbols(cls, **attributes: Any) -> tuple[str, ...]:
+        return ("relinearization-key",)
 
     @staticmethod
     def reference(

@@ -253,7 +253,7 @@ class AlignOp(DeclaredOperation):
     depth = prop_def(IntegerAttr)
     result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("align_to_depth", "levels")
-    FACTS: ClassVar = OperationFacts(consumes_depth=True)
+    FACTS: ClassVar = OperationFacts(consumes_depth=True, reads_scale=True)
 
     @classmethod
     def transfer(cls, ciphertext: CkksState, *, depth: int) -> CkksState:

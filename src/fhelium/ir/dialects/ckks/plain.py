@@ -229,7 +229,7 @@ class AddScalarOp(DeclaredOperation):
     value = prop_def(FloatAttr)
     result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("add_scalar", "arithmetic")
-    FACTS: ClassVar = OperationFacts(limb_wise=True)
+    FACTS: ClassVar = OperationFacts(limb_wise=True, reads_scale=True)
 
     @classmethod
     def transfer(cls, ciphertext: CkksState, *, value: float) -> CkksState:
@@ -295,7 +295,7 @@ class MultiplyScalarOp(DeclaredOperation):
     scale = opt_prop_def(FloatAttr)
     result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("multiply_scalar", "arithmetic")
-    FACTS: ClassVar = OperationFacts(limb_wise=True)
+    FACTS: ClassVar = OperationFacts(limb_wise=True, reads_scale=True)
 
     @classmethod
     def transfer(

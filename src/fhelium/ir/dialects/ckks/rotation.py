@@ -6,7 +6,15 @@ from typing import Any, ClassVar
 
 import torch
 from xdsl.dialects.builtin import IntegerAttr, StringAttr
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+)
 
 from fhelium.ir.dialects.ckks.arithmetic import transfer_key_switch
 from fhelium.ir.dialects.ckks.types import CiphertextType, ConjugationKeyType, RotationKeyType
@@ -60,10 +68,11 @@ class RotateOp(DeclaredOperation):
 
     name = "ckks.rotate"
     ciphertext = operand_def(CiphertextType)
-    key = operand_def(RotationKeyType)
+    key = opt_operand_def(RotationKeyType)
     step = prop_def(IntegerAttr)
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     # A key of another kind has no step; the operand check then says so.
     ENGINE: ClassVar = EngineMethod(
         "rotate_with_key", "rotation", derived={"step": 'getattr(key, "step", None)'}
@@ -94,6 +103,10 @@ class RotateOp(DeclaredOperation):
     ) -> dict[str, Any]:
         element = galois_element(step, ciphertext.config)
         return super().call_facts(ciphertext, galois_element=element, output_domain=output_domain)
+
+    @classmethod
+    def key_symbols(cls, *, step: int, **others: Any) -> tuple[str, ...]:
+        return (f"rotation-key:{step}",)
 
     @staticmethod
     def reference(
@@ -169,6 +182,10 @@ class ConjugateOp(DeclaredOperation):
     ) -> dict[str, Any]:
         element = conjugation_element(ciphertext.config)
         return super().call_facts(ciphertext, galois_element=element, output_domain=output_domain)
+
+    @classmethod
+    def key_symbols(cls, **attributes: Any) -> tuple[str, ...]:
+        return ("conjugation-key",)
 
     @staticmethod
     def reference(

@@ -65,6 +65,7 @@ class AddManyOp(DeclaredOperation):
     name = "ckks.add_many"
     ciphertexts = var_operand_def(CiphertextType)
     result = result_def(CiphertextType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     ENGINE: ClassVar = EngineMethod("add_many", "arithmetic")
     FACTS: ClassVar = OperationFacts(limb_wise=True)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import torch
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr
 from xdsl.irdl import (
+    AttrSizedOperandSegments,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -66,6 +67,7 @@ class RotateManyOp(DeclaredOperation):
     steps = prop_def(ArrayAttr[IntegerAttr])
     output_domain = opt_prop_def(StringAttr)
     results_ = var_result_def(CiphertextType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
     ENGINE: ClassVar = EngineMethod("rotate_many_by_steps", "rotation", generated=False)
     FACTS: ClassVar = OperationFacts(needs_key=True)
 
@@ -104,6 +106,10 @@ class RotateManyOp(DeclaredOperation):
     ) -> dict[str, Any]:
         elements = tuple(galois_element(step, ciphertext.config) for step in steps)
         return super().call_facts(ciphertext, galois_elements=elements, output_domain=output_domain)
+
+    @classmethod
+    def key_symbols(cls, *, steps: tuple[int, ...], **others: Any) -> tuple[str, ...]:
+        return tuple(f"rotation-key:{step}" for step in steps)
 
     @classmethod
     def result_count(cls, ciphertext: Any, keys: Sequence[Any]) -> int:
@@ -197,6 +203,10 @@ class SwitchKeyOp(DeclaredOperation):
         output_domain: PolynomialDomain | None = None,
     ) -> dict[str, Any]:
         return super().call_facts(ciphertext, output_domain=output_domain)
+
+    @classmethod
+    def key_symbols(cls, *, source_key_id: str, **others: Any) -> tuple[str, ...]:
+        return (f"switching-key:{source_key_id}",)
 
     @staticmethod
     def reference(

@@ -6,11 +6,11 @@ from typing import ClassVar
 
 from xdsl.irdl import irdl_attr_definition
 
-from fhelium.ir.operation import ValueType
+from fhelium.ir.types import VALUE_AXES, StatefulType, ValueType
 
 
 @irdl_attr_definition
-class CiphertextType(ValueType):
+class CiphertextType(StatefulType):
     """An encrypted vector: data [component, *batch, limb, N]."""
 
     name = "ckks.ciphertext"
@@ -18,11 +18,12 @@ class CiphertextType(ValueType):
 
 
 @irdl_attr_definition
-class PlaintextType(ValueType):
+class PlaintextType(StatefulType):
     """An encoded clear vector: data [*batch, limb, N]."""
 
     name = "ckks.plaintext"
     VALUE_CLASS: ClassVar[str] = "Plaintext"
+    AXES: ClassVar[tuple[str, ...]] = tuple(axis for axis in VALUE_AXES if axis != "components")
 
 
 @irdl_attr_definition

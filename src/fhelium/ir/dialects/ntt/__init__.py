@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Dialect
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def, var_operand_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
 
 from fhelium.ir.dialects.rns.exact import integers, moduli_of
-from fhelium.ir.dialects.rns.types import ResiduesType, TableType
+from fhelium.ir.dialects.rns.types import ResiduesType
 from fhelium.ir.operation import DeclaredOperation, OperationFacts
 from fhelium.ir.rules import require
 from fhelium.values import CkksState
@@ -40,15 +40,19 @@ class ForwardOp(DeclaredOperation):
 
     name = "ntt.forward"
     input = operand_def(ResiduesType)
-    tables = var_operand_def(TableType)
     ntt_backend = opt_prop_def(StringAttr)
     result = result_def(ResiduesType)
     FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
 
     @classmethod
-    def transfer(cls, input: CkksState) -> CkksState:
+    def transfer(cls, input: CkksState, *, ntt_backend: str | None = None) -> CkksState:
         require(cls.name, input, "polynomial_domain", "coefficient", "It needs no transform")
         return input.replace(polynomial_domain="ntt")
+
+    @classmethod
+    def call_facts(cls, input: CkksState, *, ntt_backend: str | None = None) -> dict[str, Any]:
+        facts = super().call_facts(input, modulus_basis=input.modulus_basis)
+        return facts if ntt_backend is None else {**facts, "ntt_backend": ntt_backend}
 
     @staticmethod
     def reference(
@@ -74,15 +78,19 @@ class InverseOp(DeclaredOperation):
 
     name = "ntt.inverse"
     input = operand_def(ResiduesType)
-    tables = var_operand_def(TableType)
     ntt_backend = opt_prop_def(StringAttr)
     result = result_def(ResiduesType)
     FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
 
     @classmethod
-    def transfer(cls, input: CkksState) -> CkksState:
+    def transfer(cls, input: CkksState, *, ntt_backend: str | None = None) -> CkksState:
         require(cls.name, input, "polynomial_domain", "ntt", "It needs no transform")
         return input.replace(polynomial_domain="coefficient")
+
+    @classmethod
+    def call_facts(cls, input: CkksState, *, ntt_backend: str | None = None) -> dict[str, Any]:
+        facts = super().call_facts(input, modulus_basis=input.modulus_basis)
+        return facts if ntt_backend is None else {**facts, "ntt_backend": ntt_backend}
 
     @staticmethod
     def reference(

@@ -10,8 +10,24 @@ from fhelium.ir.dialects.rns.arithmetic import (
     SubtractStandardOp,
     ToMontgomeryOp,
 )
+from fhelium.ir.dialects.rns.automorphism import AutomorphismOp
 from fhelium.ir.dialects.rns.basis import ModDownOp, ModUpOp
-from fhelium.ir.dialects.rns.types import ResiduesType, TableType
+from fhelium.ir.dialects.rns.components import (
+    AddConstantOp,
+    AddToFirstComponentOp,
+    ComponentOp,
+    DropLimbsOp,
+    FirstComponentsOp,
+)
+from fhelium.ir.dialects.rns.products import (
+    CiphertextProductOp,
+    CiphertextSquareOp,
+    KeySwitchInnerProductOp,
+    MultiplyConstantOp,
+    RescaleOp,
+)
+from fhelium.ir.dialects.rns.types import ResiduesType
+from fhelium.ir.types import TableType
 
 RNS = Dialect(
     "rns",
@@ -24,6 +40,17 @@ RNS = Dialect(
         FromMontgomeryOp,
         ModUpOp,
         ModDownOp,
+        ComponentOp,
+        FirstComponentsOp,
+        DropLimbsOp,
+        AddToFirstComponentOp,
+        AddConstantOp,
+        CiphertextProductOp,
+        CiphertextSquareOp,
+        MultiplyConstantOp,
+        KeySwitchInnerProductOp,
+        RescaleOp,
+        AutomorphismOp,
     ],
     [ResiduesType, TableType],
 )

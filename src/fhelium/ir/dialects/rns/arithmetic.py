@@ -8,9 +8,10 @@ import torch
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
 from fhelium.ir.dialects.rns.exact import limb_wise
-from fhelium.ir.dialects.rns.types import ResiduesType, TableType
+from fhelium.ir.dialects.rns.types import ResiduesType
 from fhelium.ir.operation import DeclaredOperation, OperationFacts
 from fhelium.ir.rules import require
+from fhelium.ir.types import TableType
 from fhelium.values import CkksState, require_agreement
 
 _LIMB_WISE = OperationFacts(limb_wise=True, in_place=True)

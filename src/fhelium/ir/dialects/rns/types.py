@@ -1,4 +1,4 @@
-"""IR types of residue tensors and of the tables that their operations read."""
+"""The IR type of residue tensors."""
 
 from __future__ import annotations
 
@@ -6,20 +6,14 @@ from typing import ClassVar
 
 from xdsl.irdl import irdl_attr_definition
 
-from fhelium.ir.operation import ValueType
+from fhelium.ir.types import VALUE_AXES, StatefulType
 
 
 @irdl_attr_definition
-class ResiduesType(ValueType):
+class ResiduesType(StatefulType):
     """Residues [*batch, limb, N] of one basis and depth."""
 
     name = "rns.residues"
     VALUE_CLASS: ClassVar[str] = "Tensor"
-
-
-@irdl_attr_definition
-class TableType(ValueType):
-    """A numerical table: parameter rows, conversion constants, twiddles. It carries no state."""
-
-    name = "rns.table"
-    VALUE_CLASS: ClassVar[str] = "Tensor"
+    # A scale is a matter of reading residues, not of computing with them.
+    AXES: ClassVar[tuple[str, ...]] = tuple(axis for axis in VALUE_AXES if axis != "scale")

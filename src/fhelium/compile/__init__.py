@@ -1,0 +1,65 @@
+"""Compile: capture a function, transform it pass by pass, and run it or write it as Python."""
+
+from fhelium.compile.capture import capture
+from fhelium.compile.compilation import Compilation, PassReport
+from fhelium.compile.executable import ProgramExecutable
+from fhelium.compile.linking import ProgramDispatchTable
+from fhelium.compile.materials import EvaluationKeyRequirements, prepare_material_bindings
+from fhelium.compile.passes.assign_ckks_depths import AssignCkksDepthsPass
+from fhelium.compile.passes.assign_ckks_scales import AssignCkksScalesPass
+from fhelium.compile.passes.assign_ntt_implementation import AssignNttImplementationPass
+from fhelium.compile.passes.eliminate_dead_values import EliminateDeadValuesPass
+from fhelium.compile.passes.emit_backend_python import EmitBackendPythonPass
+from fhelium.compile.passes.emit_eager_python import EmitEagerPythonPass
+from fhelium.compile.passes.lower_ckks_to_rns_ntt import LowerCkksToRnsNttPass
+from fhelium.compile.passes.lower_logical_to_ckks import LowerLogicalToCkksPass
+from fhelium.compile.passes.lower_semantic_to_logical import LowerSemanticToLogicalPass
+from fhelium.compile.passes.prepare_operation_operands import PrepareOperationOperandsPass
+from fhelium.compile.passes.resolve_rotation_key_operands import ResolveRotationKeyOperandsPass
+from fhelium.compile.passes.select_ntt_implementations import SelectNttImplementationsPass
+from fhelium.compile.passes.validate_for_linking import ValidateForLinkingPass
+from fhelium.compile.pipeline import CompilePass, Pipeline
+from fhelium.compile.python_source import (
+    BackendPythonSource,
+    EagerPythonSource,
+    GeneratedPythonSource,
+)
+from fhelium.compile.specs import encrypted, message, plaintext, static
+from fhelium.compile.workspace import CompileWorkspace
+from fhelium.errors import PythonCodegenError
+from fhelium.ir.program import Program
+
+__all__ = [
+    "AssignCkksDepthsPass",
+    "AssignCkksScalesPass",
+    "AssignNttImplementationPass",
+    "BackendPythonSource",
+    "Compilation",
+    "CompilePass",
+    "CompileWorkspace",
+    "EagerPythonSource",
+    "EliminateDeadValuesPass",
+    "EmitBackendPythonPass",
+    "EmitEagerPythonPass",
+    "EvaluationKeyRequirements",
+    "GeneratedPythonSource",
+    "LowerCkksToRnsNttPass",
+    "LowerLogicalToCkksPass",
+    "LowerSemanticToLogicalPass",
+    "PassReport",
+    "Pipeline",
+    "PrepareOperationOperandsPass",
+    "Program",
+    "ProgramDispatchTable",
+    "ProgramExecutable",
+    "PythonCodegenError",
+    "ResolveRotationKeyOperandsPass",
+    "SelectNttImplementationsPass",
+    "ValidateForLinkingPass",
+    "capture",
+    "encrypted",
+    "message",
+    "plaintext",
+    "prepare_material_bindings",
+    "static",
+]

@@ -1,0 +1,240 @@
+"""Capture: call a torch function on stand-ins and write down what it does to them."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import sys
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any, NoReturn
+
+from torch import fx
+from torch.fx.proxy import GraphAppendingTracer, TraceError
+from xdsl.ir import SSAValue
+
+from fhelium.compile.captured_functions import MEANINGS, Unsupported
+from fhelium.compile.compilation import Compilation
+from fhelium.compile.specs import InputSpec, StaticSpec
+from fhelium.compile.workspace import CompileWorkspace
+from fhelium.errors import CaptureError, CompileInputError
+from fhelium.ir.dialects.semantic import SemanticOperation
+from fhelium.ir.program import Program
+
+_INSIDE = ("torch.", "fhelium.compile.")
+
+
+def capture(
+    function: Callable[..., Any],
+    *,
+    inputs: Mapping[str, InputSpec | StaticSpec],
+    workspace: CompileWorkspace,
+) -> Compilation:
+    """Write a torch function down as a semantic Program.
+
+    The function is called once on stand-ins for its vectors, so Python's own control flow and
+    static arguments are gone from the Program. Vectors are added, subtracted, multiplied, negated,
+    rolled by an integer, and combined with real numbers.
+
+    Args:
+        function: Takes vectors and static arguments, returns one vector or a tuple of them.
+        inputs: One spec for each parameter: ``encrypted()``, ``plaintext()``, ``message()`` or
+            ``static(value)``.
+        workspace: Shared by identity with everything that comes of the compilation.
+
+    Raises:
+        CompileInputError: The names are not those of the parameters.
+        CaptureError: The function does something that no operation stands for; the text names it
+            and the source line.
+
+    Example:
+        >>> def shifted(x, by):
+        ...     return 2 * x + torch.roll(x, by)
+        >>> found = capture(shifted, inputs={"x": encrypted(), "by": static(1)},
+        ...                 workspace=CompileWorkspace())
+        >>> [op.name for op in found.program.operations]
+        ['semantic.multiply_scalar', 'semantic.roll', 'semantic.add', 'func.return']
+    """
+    name = getattr(function, "__name__", type(function).__name__)
+    name = name if name.isidentifier() and name.isascii() else "captured"
+    _require_parameters(name, function, inputs)
+    dynamic = {key: spec for key, spec in inputs.items() if isinstance(spec, InputSpec)}
+    fixed = {key: spec.value for key, spec in inputs.items() if isinstance(spec, StaticSpec)}
+    order = [key for key in inspect.signature(function).parameters if key in dynamic]
+    graph, results = _trace(name, function, order, fixed)
+    program = Program.create(name, [(key, dynamic[key].type()) for key in order])
+    values: dict[fx.Node, SSAValue] = {}
+    arguments = iter(program.block.args)
+    for node in graph.nodes:
+        given = node.op == "placeholder"
+        values[node] = next(arguments) if given else _written(program, node, values)
+    program.finish([values[node] for node in results])
+    program.verify()
+    return Compilation(program, workspace)
+
+
+def _require_parameters(name: str, function: Callable[..., Any], inputs: Mapping[str, Any]) -> None:
+    parameters = inspect.signature(function).parameters
+    variadic = [p.name for p in parameters.values() if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    if variadic:
+        raise CompileInputError(
+            f"capture of {name}",
+            f"the function takes *{variadic[0]}",
+            "A Program has a fixed list of inputs",
+            "Capture a function with named parameters",
+        )
+    if set(parameters) != set(inputs):
+        raise CompileInputError(
+            f"capture of {name}",
+            f"inputs are {sorted(inputs)}, the function's parameters are {sorted(parameters)}",
+            "Each parameter has one spec, and each spec one parameter",
+            "Pass encrypted(), plaintext(), message() or static(value) for each parameter",
+        )
+    for key, spec in inputs.items():
+        if not isinstance(spec, InputSpec | StaticSpec):
+            raise CompileInputError(
+                f"capture of {name}",
+                f"the spec of {key!r} is a {type(spec).__name__}",
+                "A spec says what role an input has",
+                "Pass encrypted(), plaintext(), message() or static(value)",
+            )
+        if not key.isascii():
+            raise CompileInputError(
+                f"capture of {name}",
+                f"the parameter {key!r} is not ASCII",
+                "MLIR names are ASCII",
+                "Rename the parameter",
+            )
+
+
+class _StandIn(fx.Proxy):
+    """Stand for a vector; what fx does not forbid and torch would do differently is refused."""
+
+    def _refuse_in_place(self, other: Any) -> NoReturn:
+        raise CaptureError(
+            _place(_user_frame()),
+            "an in-place operator changes a vector",
+            "A Program has values and no storage, so a second name of it would go on unchanged",
+            "Write x = x + y instead of x += y",
+        )
+
+    def _refuse_conversion(self) -> NoReturn:
+        raise CaptureError(
+            _place(_user_frame()),
+            "a vector is converted to a number",
+            "The values of a captured vector are not known",
+            "Keep it a vector, or make the argument static",
+        )
+
+    __float__ = __int__ = __complex__ = _refuse_conversion
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = _refuse_in_place
+
+
+class _Tracer(GraphAppendingTracer):
+    """Note with each node the place in the user's source that made it."""
+
+    def create_node(self, *arguments: Any, **options: Any) -> fx.Node:
+        node = super().create_node(*arguments, **options)
+        node.meta["place"] = _place(_user_frame())
+        return node
+
+    def proxy(self, node: fx.Node) -> fx.Proxy:
+        return _StandIn(node, self)
+
+
+def _trace(
+    name: str, function: Callable[..., Any], order: list[str], fixed: dict[str, Any]
+) -> tuple[fx.Graph, list[fx.Node]]:
+    graph = fx.Graph()
+    tracer = _Tracer(graph)
+    stand_ins = {key: tracer.proxy(graph.placeholder(key)) for key in order}
+    try:
+        result = function(**stand_ins, **fixed)
+    except (TraceError, NotImplementedError) as error:
+        raise CaptureError(
+            _place(_raising_frame(error)),
+            f"Python asked for the values of a vector: {str(error).splitlines()[0]}",
+            "A captured function decides nothing by the values of its vectors",
+            "Make the argument static, or use arithmetic instead of if and for",
+        ) from error
+    results = result if isinstance(result, tuple | list) else [result]
+    for entry in results:
+        if not isinstance(entry, fx.Proxy):
+            raise CaptureError(
+                f"capture of {name}",
+                f"the function returns a {type(entry).__name__}",
+                "A Program returns vectors that are made of its inputs",
+                "Return one such vector or a tuple of them",
+            )
+    return graph, [entry.node for entry in results]
+
+
+def _written(program: Program, node: fx.Node, values: dict[fx.Node, SSAValue]) -> SSAValue:
+    """Write one node as semantic operations."""
+
+    def emit(
+        operation: type[SemanticOperation], *operands: SSAValue, **attributes: Any
+    ) -> SSAValue:
+        made = operation.make(
+            *operands, result_type=operation.result_type_of(operands), **attributes
+        )
+        program.block.add_op(made)
+        return made.results[0]
+
+    def value_of(argument: Any) -> Any:
+        return values[argument] if isinstance(argument, fx.Node) else argument
+
+    meaning = MEANINGS.get(node.target)
+    shown = node.target if isinstance(node.target, str) else _name_of(node.target)
+    try:
+        if meaning is None:
+            raise Unsupported(f"{shown} is called")
+        arguments = [value_of(argument) for argument in node.args]
+        options = {key: value_of(argument) for key, argument in node.kwargs.items()}
+        return meaning(emit, *arguments, **options)
+    except (Unsupported, TypeError) as error:
+        found = str(error) if isinstance(error, Unsupported) else f"{shown} is called otherwise"
+        known = sorted({name for name in MEANINGS if isinstance(name, str)})
+        raise CaptureError(
+            node.meta["place"],
+            found,
+            f"Captured are + - * / with numbers, and {', '.join(known)}",
+            "Use these, or compute it before encryption",
+            function=shown,
+        ) from error
+
+
+def _name_of(target: Any) -> str:
+    module = getattr(target, "__module__", None) or "torch"
+    module = {"_operator": "operator", "torch._C._nn": "torch.nn.functional"}.get(module, module)
+    return f"{module}.{getattr(target, '__name__', target)}"
+
+
+def _user_frame() -> FrameType | None:
+    """Return the innermost frame that is the user's."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_inside(frame):
+        frame = frame.f_back
+    return frame
+
+
+def _raising_frame(error: BaseException) -> FrameType | None:
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        if not _is_inside(trace.tb_frame):
+            found = trace.tb_frame
+        trace = trace.tb_next
+    return found
+
+
+def _is_inside(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__", "").startswith(_INSIDE)
+
+
+def _place(frame: FrameType | None) -> str:
+    """Name a source line as an error text begins: file, line and the line itself."""
+    if frame is None:
+        return "capture"
+    file, line = frame.f_code.co_filename, frame.f_lineno
+    source = linecache.getline(file, line).strip()
+    return f"{file}, line {line}" + (f" ({source})" if source else "")

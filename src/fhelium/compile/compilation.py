@@ -1,0 +1,82 @@
+"""A Compilation: a Program with what belongs to it on its way to a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import torch
+
+from fhelium.compile.workspace import CompileWorkspace
+from fhelium.ir.program import Program
+from fhelium.values import CkksState
+
+if TYPE_CHECKING:
+    from fhelium.backend import OperationBackend
+    from fhelium.compile.executable import ProgramExecutable
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """Say what one pass did.
+
+    Args:
+        name: The pass.
+        operations_before: Operations of the Program before it.
+        operations_after: Operations after it.
+        seconds: How long it took, verification included.
+    """
+
+    name: str
+    operations_before: int
+    operations_after: int
+    seconds: float
+
+
+@dataclass
+class Compilation:
+    """Hold a Program, the workspace of its passes, and the tensors bound to its materials.
+
+    Args:
+        program: The Program at this stage.
+        workspace: Shared with every compilation that this one came from or leads to.
+        reports: What the passes did so far.
+        material_bindings: Tensors by symbol; ``prepare_material_bindings`` fills them.
+        key_states: The states of the bound keys, by symbol.
+        state_program: The ciphertext operations that a Program of residues came from. Residues have
+            no scale and no bounds: the states of a run's results are found here.
+    """
+
+    program: Program
+    workspace: CompileWorkspace
+    reports: tuple[PassReport, ...] = ()
+    material_bindings: dict[str, torch.Tensor] = field(default_factory=dict)
+    key_states: dict[str, CkksState] = field(default_factory=dict)
+    state_program: Program | None = None
+
+    def copy(self) -> Compilation:
+        """Return a compilation with a Program and bindings of its own; the workspace is shared."""
+        return Compilation(
+            self.program.clone(),
+            self.workspace,
+            self.reports,
+            dict(self.material_bindings),
+            dict(self.key_states),
+            None if self.state_program is None else self.state_program.clone(),
+        )
+
+    def link(self, backend: OperationBackend) -> ProgramExecutable:
+        """Resolve every operation with a backend and return an executable.
+
+        This compilation stays as it is. ``backend.link(compilation)`` does the same.
+
+        Raises:
+            LinkError: An operation is abstract, or materials are not bound.
+            ImplementationError: No implementation serves an operation, or several do.
+        """
+        from fhelium.compile.linking import link
+
+        return link(self, backend)
+
+    def __repr__(self) -> str:
+        return f"Compilation({self.program!r}, {len(self.material_bindings)} materials bound)"

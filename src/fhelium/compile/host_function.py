@@ -1,0 +1,106 @@
+"""The prepared host function: a Program as one Python function over local variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from fhelium.backend import BackendWorkspace, ResourceRequirement
+from fhelium.compile.calls import OperationCall
+from fhelium.compile.python_source import Body, Names
+from fhelium.ir.dialects.core import CastOp
+from fhelium.ir.operation import DeclaredOperation
+from fhelium.ir.program import Program
+
+ENTRY_POINT = "host_function"
+
+
+@dataclass(frozen=True)
+class HostFunction:
+    """A function over tensors, and its text.
+
+    Args:
+        call: Takes the inputs' tensors and returns the outputs' in a tuple.
+        source: Its text. Names that it does not define are bound already: implementations,
+            invocations, materials and resources.
+    """
+
+    call: Callable[..., tuple[torch.Tensor, ...]]
+    source: str
+
+    @classmethod
+    def of(
+        cls,
+        program: Program,
+        calls: Mapping[Operation, OperationCall],
+        materials: Mapping[str, torch.Tensor],
+        workspace: BackendWorkspace,
+    ) -> HostFunction:
+        """Write the function and bind what it names."""
+        body = Body(program, Names(ENTRY_POINT))
+        bound: dict[str, Any] = {}
+        last_uses = _last_uses(program)
+        for operation in program.operations:
+            if isinstance(operation, ReturnOp):
+                results = tuple(operation.operands)
+                body.lines.append(f"return {body.names.listed(results)}")
+            elif not body.write_core(operation):
+                assert isinstance(operation, DeclaredOperation)
+                _write(operation, calls[operation], body, bound, workspace)
+            released = [body.names[value] for value in last_uses.get(operation, ())]
+            if released and not isinstance(operation, ReturnOp):
+                body.lines.append(f"del {', '.join(released)}")
+        for symbol, name in body.material_symbols.items():
+            bound[name] = materials[symbol]
+        for symbol, name in body.resource_symbols.items():
+            (resource,) = workspace.bind((ResourceRequirement(symbol),))
+            bound[name] = resource.handle
+        lines = [f"    {line}" for line in body.lines]
+        source = "\n".join([f"def {ENTRY_POINT}({', '.join(body.input_names)}):", *lines, ""])
+        exec(compile(source, f"<linked {program.name}>", "exec"), bound)
+        return cls(bound[ENTRY_POINT], source)
+
+
+def _write(
+    operation: DeclaredOperation,
+    call: OperationCall,
+    body: Body,
+    bound: dict[str, Any],
+    workspace: BackendWorkspace,
+) -> None:
+    position = body.operation_count
+    execute = body.names.fresh(f"execute_{position}")
+    invocation = body.names.fresh(f"invocation_{position}")
+    resources = body.names.fresh(f"resources_{position}")
+    bound[execute] = call.implementation.execute
+    bound[invocation] = call.invocation
+    bound[resources] = workspace.bind(call.implementation.resource_requirements(call.invocation))
+    inputs = [body.names[value] for value in call.operands]
+    inputs += [body.material(symbol) for symbol in call.symbols]
+    arguments = f"{invocation}, ({', '.join(inputs)},), {resources}, in_place=False"
+    body.lines.append(f"{body.results(operation)}, = {execute}({arguments})")
+
+
+def _last_uses(program: Program) -> dict[Operation, list[SSAValue]]:
+    """Return the values that nothing after an operation reads; casts only rename a value."""
+    last: dict[SSAValue, Operation] = {}
+    for operation in program.operations:
+        if not isinstance(operation, CastOp):
+            for value in operation.operands:
+                last[_origin(value)] = operation
+    released: dict[Operation, list[SSAValue]] = {}
+    for value, operation in last.items():
+        if isinstance(value.owner, DeclaredOperation) or not isinstance(value.owner, Operation):
+            released.setdefault(operation, []).append(value)
+    return released
+
+
+def _origin(value: SSAValue) -> SSAValue:
+    while isinstance(value.owner, CastOp):
+        value = value.owner.input
+    return value

@@ -1,0 +1,86 @@
+"""EmitEagerPythonPass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fhelium.compile.compilation import Compilation
+from fhelium.compile.pipeline import CompilePass
+from fhelium.compile.python_source import Body, EagerPythonSource, Names, refusal
+from fhelium.ir.operation import DeclaredOperation
+
+ENTRY_POINT = "generated_eager"
+
+
+@dataclass(frozen=True)
+class EmitEagerPythonPass(CompilePass):
+    """Write the Program as calls of the Engine and publish it as EagerPythonSource.
+
+    The Program stays as it is.
+
+    Raises:
+        PythonCodegenError: An operation has no call of the Engine; the text names it.
+    """
+
+    def run(self, compilation: Compilation) -> None:
+        program = compilation.program
+        body = Body(program, Names("engine", "materials", "resources", ENTRY_POINT))
+        for index, operation in enumerate(program.operations):
+            if not body.write_core(operation):
+                if not isinstance(operation, DeclaredOperation) or operation.ENGINE is None:
+                    raise refusal(
+                        index,
+                        operation.name,
+                        "the Engine has no such operation",
+                        "Emit where all operations are those of the ckks dialect",
+                    )
+                call = _call(index, operation, body)
+                body.lines.append(f"{body.results(operation)} = engine.{call}")
+        header = f'"""The Program {program.name!r} as calls of an Engine."""\n\n\n'
+        compilation.workspace[EagerPythonSource] = EagerPythonSource(
+            header + body.function(ENTRY_POINT, "engine"),
+            ENTRY_POINT,
+            body.input_names,
+            tuple(body.material_symbols),
+            tuple(body.resource_symbols),
+            body.operation_count,
+        )
+
+
+def _call(index: int, operation: DeclaredOperation, body: Body) -> str:
+    """Write the Engine's method with its arguments."""
+    method = operation.ENGINE
+    assert method is not None
+    if operation.tables:
+        raise refusal(
+            index,
+            operation.name,
+            f"it carries {len(operation.tables)} numerical tables, which the Engine chooses itself",
+            "Use EmitBackendPythonPass, which keeps them",
+        )
+    arguments = [_operand(index, operation, group, body) for group in operation.operand_groups()]
+    for name, value in operation.python_attributes().items():
+        if name in method.hidden:
+            raise refusal(
+                index,
+                operation.name,
+                f"its {name} is {value!r}, which the Engine has no argument for",
+                "Use EmitBackendPythonPass",
+            )
+        if name not in method.derived:
+            arguments.append(f"{name}={value!r}")
+    return f"{method.name}({', '.join(arguments)})"
+
+
+def _operand(index: int, operation: DeclaredOperation, group: Any, body: Body) -> str:
+    if group is None:
+        raise refusal(
+            index,
+            operation.name,
+            "its key operand is open",
+            "Run ResolveRotationKeyOperandsPass first",
+        )
+    if isinstance(group, tuple):
+        return f"[{', '.join(body.names[value] for value in group)}]"
+    return body.names[group]

@@ -1,0 +1,50 @@
+"""LowerSemanticToLogicalPass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.rewriter import Rewriter
+
+from fhelium.compile.compilation import Compilation
+from fhelium.compile.pipeline import CompilePass
+from fhelium.ir.dialects.logical import LOGICAL, ROLES, LogicalOperation, result_role
+from fhelium.ir.dialects.semantic import SemanticOperation, TensorType
+
+_LOGICAL = {
+    operation.SEMANTIC: operation
+    for operation in LOGICAL.operations
+    if issubclass(operation, LogicalOperation)
+}
+
+
+@dataclass(frozen=True)
+class LowerSemanticToLogicalPass(CompilePass):
+    """Resolve the role of every value: what an encrypted operand enters is encrypted."""
+
+    def run(self, compilation: Compilation) -> None:
+        program = compilation.program
+        for index, entry in enumerate(program.inputs):
+            if isinstance(entry.type, TensorType):
+                known = entry.type.known
+                if "role" not in known:
+                    raise self.refusal(
+                        index,
+                        f"input {entry.name}",
+                        "its type names no role",
+                        f"An input is {', '.join(ROLES)}",
+                        "Write its type as !semantic.tensor<role = encrypted>",
+                    )
+                program.retype(entry.value, ROLES[known["role"]].of(**known))
+        for operation in program.operations:
+            if isinstance(operation, SemanticOperation):
+                role = result_role([value.type for value in operation.operands])
+                slots = operation.results[0].type
+                assert isinstance(slots, TensorType)
+                made = _LOGICAL[type(operation)].make(
+                    *operation.operands,
+                    result_type=ROLES[role].of(slots=slots.known.get("slots")),
+                    **operation.python_attributes(),
+                )
+                Rewriter.replace_op(operation, made)
+        program.update_signature()

@@ -1,0 +1,49 @@
+"""ValidateForLinkingPass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.dialects.func import ReturnOp
+
+from fhelium.compile.compilation import Compilation
+from fhelium.compile.pipeline import CompilePass
+from fhelium.errors import LinkError
+from fhelium.ir.dialects.ckks import CiphertextType, PlaintextType
+from fhelium.ir.dialects.core import CORE
+from fhelium.ir.operation import DeclaredOperation
+
+_PUBLIC = (CiphertextType, PlaintextType)
+
+
+@dataclass(frozen=True)
+class ValidateForLinkingPass(CompilePass):
+    """Check that every operation can be executed and that the border is made of public values.
+
+    Raises:
+        LinkError: An operation is abstract, or an input or output is no ciphertext or plaintext.
+    """
+
+    def run(self, compilation: Compilation) -> None:
+        program = compilation.program
+        for index, operation in enumerate(program.operations):
+            executable = isinstance(operation, DeclaredOperation | ReturnOp)
+            if not executable and type(operation) not in CORE.operations:
+                raise LinkError(
+                    f"operation {index} ({operation.name})",
+                    f"it belongs to the dialect {operation.name.partition('.')[0]}",
+                    "Linked are operations of ckks, rns and ntt",
+                    "Lower it first, with LowerSemanticToLogicalPass and LowerLogicalToCkksPass",
+                    index=index,
+                    name=operation.name,
+                )
+        border = [(f"input {entry.name}", entry.type) for entry in program.inputs]
+        border += [(f"output {k}", value.type) for k, value in enumerate(program.outputs)]
+        for name, kind in border:
+            if not isinstance(kind, _PUBLIC):
+                raise LinkError(
+                    name,
+                    f"its type is {kind}",
+                    "A Program's inputs and outputs are ciphertexts and plaintexts",
+                    "Cast residues to such a type at the border, with core.cast",
+                )

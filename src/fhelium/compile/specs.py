@@ -1,0 +1,108 @@
+"""What a caller says of a function's inputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from fhelium.ir.dialects.semantic import TensorType
+from fhelium.values import PolynomialDomain, ResidueRepresentation
+
+
+@dataclass(frozen=True)
+class InputSpec:
+    """Describe an input that comes at run time.
+
+    Args:
+        role: "encrypted", "plaintext" or "message".
+        axes: What is known of it.
+    """
+
+    role: str
+    axes: dict[str, Any] = field(default_factory=dict)
+
+    def type(self) -> TensorType:
+        """Return the input's type in a captured Program."""
+        return TensorType.of(role=self.role, **self.axes)
+
+
+@dataclass(frozen=True)
+class StaticSpec:
+    """Hold an argument that is known now; the captured Program is specialised to it."""
+
+    value: Any
+
+
+def encrypted(
+    *,
+    slots: int | None = None,
+    polynomial_domain: PolynomialDomain | None = None,
+    residue_representation: ResidueRepresentation | None = None,
+    depth: int | None = None,
+    scale: float | None = None,
+) -> InputSpec:
+    """Say that an input is a ciphertext; what is left out is not known yet.
+
+    Args:
+        slots: Period of the vector: a shorter one repeats until all slots are full.
+        polynomial_domain: "coefficient" or "ntt".
+        residue_representation: "standard" or "montgomery".
+        depth: Depth of the ciphertext, counted up from 0.
+        scale: Scale of the ciphertext.
+
+    Example:
+        >>> encrypted(slots=16, depth=0).role
+        'encrypted'
+    """
+    return InputSpec(
+        "encrypted",
+        {
+            "slots": slots,
+            "depth": depth,
+            "scale": scale,
+            "polynomial_domain": polynomial_domain,
+            "modulus_basis": "Q",
+            "residue_representation": residue_representation,
+            "components": 2,
+        },
+    )
+
+
+def plaintext(
+    *,
+    slots: int | None = None,
+    polynomial_domain: PolynomialDomain | None = None,
+    residue_representation: ResidueRepresentation | None = None,
+    depth: int | None = None,
+    scale: float | None = None,
+) -> InputSpec:
+    """Say that an input is an encoded vector, as ``engine.prepare_plaintext`` makes it.
+
+    Args:
+        slots: Period of the vector.
+        polynomial_domain: "ntt" for a factor, the ciphertext's domain for a summand.
+        residue_representation: "montgomery" for a factor, "standard" for a summand.
+        depth: Depth of the ciphertexts that it meets.
+        scale: Its scale.
+    """
+    axes = {"slots": slots, "depth": depth, "scale": scale, "modulus_basis": "Q"}
+    axes |= {
+        "polynomial_domain": polynomial_domain,
+        "residue_representation": residue_representation,
+    }
+    return InputSpec("plaintext", axes)
+
+
+def message(*, slots: int | None = None) -> InputSpec:
+    """Say that an input is a public vector that is not encoded."""
+    return InputSpec("message", {"slots": slots})
+
+
+def static(value: Any) -> StaticSpec:
+    """Fix an argument; the captured Program no longer has it.
+
+    Example:
+        >>> static(3).value
+        3
+    """
+    return StaticSpec(value)

@@ -1,0 +1,242 @@
+"""The logical dialect: the same meaning with every role resolved, and its way down to CKKS.
+
+An operation says itself what it becomes: ``lower`` is told the operands and emits ckks operations.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import torch
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Attribute, Dialect, SSAValue
+from xdsl.irdl import (
+    BaseAttr,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from fhelium.config import CkksConfig
+from fhelium.errors import StateError
+from fhelium.ir.dialects import ckks, semantic
+from fhelium.ir.dialects.semantic import MeaningfulOperation
+from fhelium.ir.types import VALUE_AXES, StatefulType
+
+
+class RoleType(StatefulType):
+    """A vector whose role is resolved."""
+
+    VALUE_CLASS: ClassVar[str] = "Tensor"
+    AXES: ClassVar[tuple[str, ...]] = ("slots", *VALUE_AXES)
+    CKKS: ClassVar[type[StatefulType] | None] = None
+    """The type that carries it in ckks, if one does."""
+
+
+@irdl_attr_definition
+class EncryptedType(RoleType):
+    """A vector that is computed on without being read."""
+
+    name = "logical.encrypted"
+    CKKS: ClassVar[type[StatefulType] | None] = ckks.CiphertextType
+
+
+@irdl_attr_definition
+class PlaintextType(RoleType):
+    """A public vector that comes encoded."""
+
+    name = "logical.plaintext"
+    CKKS: ClassVar[type[StatefulType] | None] = ckks.PlaintextType
+
+
+@irdl_attr_definition
+class MessageType(RoleType):
+    """A public vector that comes as it is."""
+
+    name = "logical.message"
+    AXES: ClassVar[tuple[str, ...]] = ("slots",)
+
+
+ROLES: dict[str, type[RoleType]] = {
+    "encrypted": EncryptedType,
+    "plaintext": PlaintextType,
+    "message": MessageType,
+}
+"""The type of each role, the role that prevails in a result first."""
+
+_ANY = BaseAttr(RoleType)
+
+Emit = Callable[..., SSAValue]
+"""Emits an operation of the ckks dialect: ``emit(operation, *operands, **attributes)``."""
+
+
+class LogicalOperation(MeaningfulOperation):
+    """Base of the logical operations."""
+
+    SEMANTIC: ClassVar[type[semantic.SemanticOperation]]
+    """The operation whose roles it resolves; the two share the clear meaning."""
+
+    traits = traits_def(Pure())
+
+    @classmethod
+    @abstractmethod
+    def lower(
+        cls, emit: Emit, config: CkksConfig, *operands: SSAValue, **attributes: Any
+    ) -> SSAValue:
+        """Emit the operation in ckks on lowered operands, or raise what stands in the way."""
+
+    @classmethod
+    def reference(cls, *operands: Any, **attributes: Any) -> torch.Tensor:
+        return cls.SEMANTIC.reference(*operands, **attributes)
+
+
+def result_role(types: list[Attribute]) -> str:
+    """Return the role of a result: encrypted if any operand is, and so on down the list."""
+    found = {type(kind) for kind in types}
+    return next(role for role, kind in ROLES.items() if kind in found)
+
+
+def _encrypted(value: SSAValue) -> bool:
+    return isinstance(value.type, ckks.CiphertextType)
+
+
+def _encrypted_first(name: str, lhs: SSAValue, rhs: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """Order the operands of a commutative operation."""
+    if _encrypted(lhs):
+        return lhs, rhs
+    if _encrypted(rhs):
+        return rhs, lhs
+    raise StateError(
+        name,
+        "both operands are plaintexts, needed is a ciphertext",
+        "An operation in ckks has an encrypted operand",
+        "Compute on public vectors before they are encoded",
+    )
+
+
+@irdl_op_definition
+class AddOp(LogicalOperation):
+    """Add two vectors."""
+
+    name = "logical.add"
+    lhs = operand_def(_ANY)
+    rhs = operand_def(_ANY)
+    result = result_def(_ANY)
+    SEMANTIC: ClassVar = semantic.AddOp
+
+    @classmethod
+    def lower(cls, emit: Emit, config: CkksConfig, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        first, second = _encrypted_first(cls.name, lhs, rhs)
+        return emit(ckks.AddOp if _encrypted(second) else ckks.AddPlaintextOp, first, second)
+
+
+@irdl_op_definition
+class SubtractOp(LogicalOperation):
+    """Subtract the second vector from the first."""
+
+    name = "logical.subtract"
+    lhs = operand_def(_ANY)
+    rhs = operand_def(_ANY)
+    result = result_def(_ANY)
+    SEMANTIC: ClassVar = semantic.SubtractOp
+
+    @classmethod
+    def lower(cls, emit: Emit, config: CkksConfig, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        if _encrypted(lhs) and _encrypted(rhs):
+            return emit(ckks.SubtractOp, lhs, rhs)
+        first, second = _encrypted_first(cls.name, lhs, rhs)
+        difference = emit(ckks.AddPlaintextOp, emit(ckks.NegateOp, first), second)
+        return difference if first is rhs else emit(ckks.NegateOp, difference)
+
+
+@irdl_op_definition
+class MultiplyOp(LogicalOperation):
+    """Multiply two vectors slot by slot."""
+
+    name = "logical.multiply"
+    lhs = operand_def(_ANY)
+    rhs = operand_def(_ANY)
+    result = result_def(_ANY)
+    SEMANTIC: ClassVar = semantic.MultiplyOp
+
+    @classmethod
+    def lower(cls, emit: Emit, config: CkksConfig, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+        first, second = _encrypted_first(cls.name, lhs, rhs)
+        if not _encrypted(second):
+            return emit(ckks.MultiplyPlaintextOp, first, second)
+        if first is second:
+            return emit(ckks.SquareOp, first)
+        return emit(ckks.MultiplyOp, first, second)
+
+
+@irdl_op_definition
+class NegateOp(LogicalOperation):
+    """Negate a vector."""
+
+    name = "logical.negate"
+    input = operand_def(_ANY)
+    result = result_def(_ANY)
+    SEMANTIC: ClassVar = semantic.NegateOp
+
+    @classmethod
+    def lower(cls, emit: Emit, config: CkksConfig, input: SSAValue) -> SSAValue:
+        return emit(ckks.NegateOp, input)
+
+
+@irdl_op_definition
+class RollOp(LogicalOperation):
+    """Move slot i to slot i + step around the end."""
+
+    name = "logical.roll"
+    input = operand_def(_ANY)
+    step = prop_def(IntegerAttr)
+    result = result_def(_ANY)
+    SEMANTIC: ClassVar = semantic.RollOp
+
+    @classmethod
+    def lower(cls, emit: Emit, config: CkksConfig, input: SSAValue, *, step: int) -> SSAValue:
+        canonical = step % config.num_slots
+        return emit(ckks.RotateOp, input, None, step=canonical) if canonical else input
+
+
+@irdl_op_definition
+class AddScalarOp(LogicalOperation):
+    """Add one real number to every slot."""
+
+    name = "logical.add_scalar"
+    input = operand_def(_ANY)
+    value = prop_def(FloatAttr)
+    result = result_def(_ANY)
+    SEMANTIC: ClassVar = semantic.AddScalarOp
+
+    @classmethod
+    def lower(cls, emit: Emit, config: CkksConfig, input: SSAValue, *, value: float) -> SSAValue:
+        return emit(ckks.AddScalarOp, input, value=value)
+
+
+@irdl_op_definition
+class MultiplyScalarOp(LogicalOperation):
+    """Multiply every slot by one real number."""
+
+    name = "logical.multiply_scalar"
+    input = operand_def(_ANY)
+    value = prop_def(FloatAttr)
+    result = result_def(_ANY)
+    SEMANTIC: ClassVar = semantic.MultiplyScalarOp
+
+    @classmethod
+    def lower(cls, emit: Emit, config: CkksConfig, input: SSAValue, *, value: float) -> SSAValue:
+        return emit(ckks.MultiplyScalarOp, input, value=value)
+
+
+LOGICAL = Dialect(
+    "logical",
+    [AddOp, SubtractOp, MultiplyOp, NegateOp, RollOp, AddScalarOp, MultiplyScalarOp],
+    [EncryptedType, PlaintextType, MessageType],
+)

@@ -1,0 +1,173 @@
+"""The semantic dialect: what a captured function means on vectors, whoever may read them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import torch
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.ir import Attribute, Dialect, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_attr_definition,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from fhelium.ir.operation import property_of, python_of
+from fhelium.ir.types import VALUE_AXES, StatefulType
+
+
+@irdl_attr_definition
+class TensorType(StatefulType):
+    """A vector of slots. An input's type also says its role and what is known of its state."""
+
+    name = "semantic.tensor"
+    VALUE_CLASS: ClassVar[str] = "Tensor"
+    AXES: ClassVar[tuple[str, ...]] = ("role", "slots", *VALUE_AXES)
+
+
+class MeaningfulOperation(IRDLOperation):
+    """Base of the operations above CKKS: they have a clear meaning, and no state yet."""
+
+    @staticmethod
+    @abstractmethod
+    def reference(*operands: Any, **attributes: Any) -> torch.Tensor:
+        """Compute the clear meaning on plain tensors."""
+
+    @classmethod
+    def make(cls, *operands: SSAValue, result_type: Attribute, **attributes: Any) -> Self:
+        """Build the operation from operands and Python attributes."""
+        definition = cls.get_irdl_definition()
+        properties = {
+            name: property_of(definition.properties[name].constr, value)
+            for name, value in attributes.items()
+        }
+        return cls.build(operands=operands, result_types=[result_type], properties=properties)
+
+    def python_attributes(self) -> dict[str, Any]:
+        """Return the attributes as ``reference`` takes them."""
+        return {name: python_of(attribute) for name, attribute in self.properties.items()}
+
+
+class SemanticOperation(MeaningfulOperation):
+    """Base of the semantic operations."""
+
+    traits = traits_def(Pure())
+
+    @classmethod
+    def result_type_of(cls, operands: Sequence[SSAValue]) -> TensorType:
+        """Return the type of the result: the operands' period, where they have one."""
+        types = [value.type for value in operands if isinstance(value.type, TensorType)]
+        periods = [kind.known["slots"] for kind in types if "slots" in kind.known]
+        return TensorType.of(slots=max(periods) if len(periods) == len(types) else None)
+
+
+@irdl_op_definition
+class AddOp(SemanticOperation):
+    """Add two vectors."""
+
+    name = "semantic.add"
+    lhs = operand_def(TensorType)
+    rhs = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    @staticmethod
+    def reference(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
+        return lhs + rhs
+
+
+@irdl_op_definition
+class SubtractOp(SemanticOperation):
+    """Subtract the second vector from the first."""
+
+    name = "semantic.subtract"
+    lhs = operand_def(TensorType)
+    rhs = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    @staticmethod
+    def reference(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
+        return lhs - rhs
+
+
+@irdl_op_definition
+class MultiplyOp(SemanticOperation):
+    """Multiply two vectors slot by slot."""
+
+    name = "semantic.multiply"
+    lhs = operand_def(TensorType)
+    rhs = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    @staticmethod
+    def reference(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
+        return lhs * rhs
+
+
+@irdl_op_definition
+class NegateOp(SemanticOperation):
+    """Negate a vector."""
+
+    name = "semantic.negate"
+    input = operand_def(TensorType)
+    result = result_def(TensorType)
+
+    @staticmethod
+    def reference(input: torch.Tensor) -> torch.Tensor:
+        return -input
+
+
+@irdl_op_definition
+class RollOp(SemanticOperation):
+    """Move slot i to slot i + step around the end, as ``torch.roll`` does."""
+
+    name = "semantic.roll"
+    input = operand_def(TensorType)
+    step = prop_def(IntegerAttr)
+    result = result_def(TensorType)
+
+    @staticmethod
+    def reference(input: torch.Tensor, *, step: int) -> torch.Tensor:
+        return torch.roll(input, step, dims=-1)
+
+
+@irdl_op_definition
+class AddScalarOp(SemanticOperation):
+    """Add one real number to every slot."""
+
+    name = "semantic.add_scalar"
+    input = operand_def(TensorType)
+    value = prop_def(FloatAttr)
+    result = result_def(TensorType)
+
+    @staticmethod
+    def reference(input: torch.Tensor, *, value: float) -> torch.Tensor:
+        return input + value
+
+
+@irdl_op_definition
+class MultiplyScalarOp(SemanticOperation):
+    """Multiply every slot by one real number."""
+
+    name = "semantic.multiply_scalar"
+    input = operand_def(TensorType)
+    value = prop_def(FloatAttr)
+    result = result_def(TensorType)
+
+    @staticmethod
+    def reference(input: torch.Tensor, *, value: float) -> torch.Tensor:
+        return input * value
+
+
+SEMANTIC = Dialect(
+    "semantic",
+    [AddOp, SubtractOp, MultiplyOp, NegateOp, RollOp, AddScalarOp, MultiplyScalarOp],
+    [TensorType],
+)
