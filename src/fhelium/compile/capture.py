@@ -48,6 +48,8 @@ def capture(
             and the source line.
 
     Example:
+        >>> import torch
+        >>> from fhelium.compile import encrypted, static
         >>> def shifted(x, by):
         ...     return 2 * x + torch.roll(x, by)
         >>> found = capture(shifted, inputs={"x": encrypted(), "by": static(1)},
