@@ -164,6 +164,8 @@ def test_preference_decides_between_several_matches(small) -> None:
     )
     assert preferring.extended().preference == preferring.preference
     assert registry.preference == OperationBackend().registry.preference
+    places = [d.preference for d in OperationBackend(preferring).diagnostics(ckks.AddOp)]
+    assert places == [None, 0]
     with pytest.raises(ImplementationError, match="'absent' is preferred, registered are"):
         registry.preferring("absent")
 

@@ -34,6 +34,7 @@ def test_there_are_examples():
         "05_plaintexts_and_sums",
         "08_client_server",
         "09_files",
+        "10_own_implementation",
     } <= set(BY_NAME)
 
 
@@ -109,3 +110,19 @@ def test_files_computes_with_what_it_loaded_and_refuses_the_rest():
     assert "permissions 600" in shown
     assert "secret key sealed: True" in shown
     assert len(re.findall(r"^refused: ", shown, re.M)) == 3
+
+
+def test_own_implementations_are_used_and_give_the_same_residues():
+    shown = run_example(BY_NAME["10_own_implementation"])
+    assert "refused: ckks.add: 3 implementations serve it: ['native-rns-linear', " in shown
+    chosen = re.findall(r"^preferring (\S+): calls (\d+) (\d+), equal (\w+)$", shown, re.M)
+    assert chosen == [
+        ("native-rns-linear", "0", "0", "True"),
+        ("python-add", "1", "0", "True"),
+        ("library-add", "1", "1", "True"),
+    ]
+    assert re.findall(r"^  (\S+) +\w+ +preference (\w+)$", shown, re.M) == [
+        ("native-rns-linear", "None"),
+        ("python-add", "1"),
+        ("library-add", "0"),
+    ]

@@ -21,11 +21,20 @@ class Linkable(Protocol):
 
 @dataclass(frozen=True)
 class ImplementationDiagnostic:
-    """Say of one implementation what it offers for an operation."""
+    """Say of one implementation what it offers for an operation.
+
+    Args:
+        name: What chooses it.
+        implementation_class: Its Python class.
+        in_place: Whether it can write over its first operand.
+        preference: Its place in the registry's order of preference, 0 the first; None where it is
+            in none, and then serves a call only where no other does.
+    """
 
     name: str
     implementation_class: str
     in_place: bool
+    preference: int | None
 
 
 class OperationBackend:
@@ -53,11 +62,15 @@ class OperationBackend:
         self, operation: type[DeclaredOperation]
     ) -> tuple[ImplementationDiagnostic, ...]:
         """Return what is registered for an operation, in order of registration."""
+        preference = self.registry.preference
         return tuple(
             ImplementationDiagnostic(
                 implementation.name,
                 type(implementation).__name__,
                 implementation.supports_in_place,
+                preference.index(implementation.name)
+                if implementation.name in preference
+                else None,
             )
             for implementation in self.registry.candidates(operation)
         )
