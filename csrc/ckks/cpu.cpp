@@ -9,8 +9,13 @@ namespace fhelium {
 
 template <>
 const CkksKernels<u32>& ckks_kernels() {
-  active_isa();
-  return kCkksKernels32Portable;
+  switch (active_isa()) {
+#if FHELIUM_X86_KERNELS
+    case Isa::kAvx2:
+    case Isa::kAvx512: return kCkksKernels32Avx2;
+#endif
+    default: return kCkksKernels32Portable;
+  }
 }
 
 template <>

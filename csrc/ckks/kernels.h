@@ -42,6 +42,7 @@ template <class Word>
 const CkksKernels<Word>& ckks_kernels();
 
 extern const CkksKernels<u32> kCkksKernels32Portable;
+extern const CkksKernels<u32> kCkksKernels32Avx2;
 extern const CkksKernels<u64> kCkksKernels64Portable;
 extern const CkksKernels<u64> kCkksKernels64Avx2;
 extern const CkksKernels<u64> kCkksKernels64Avx512;

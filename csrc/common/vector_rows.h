@@ -1,5 +1,5 @@
-// Loops over the vectors of a row. ifma.h and fma.h include this once they have said what a vector
-// is: kLanes, Part and its first_lanes(count), load, store and broadcast.
+// Loops over the vectors of a row. ifma.h, fma.h and words32.h include this once they have said
+// what a vector is: kLanes, Part and its first_lanes(count), load, store and broadcast.
 #pragma once
 #include "common/modular_arithmetic.h"
 
@@ -27,8 +27,8 @@ FHELIUM_INLINE void for_blocks(i64 n, const Body& body) {
 }
 
 /// out[k] = f(in[k]) on vectors. False where the rows lie in another way.
-template <class Function>
-FHELIUM_INLINE bool map(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n,
+template <class Word, class Function>
+FHELIUM_INLINE bool map(Word* out, i64 out_step, const Word* in, i64 in_step, i64 n,
                         const Function& f) {
   if (out_step != 1 || in_step != 1) return false;
   for_vectors(n, [&](i64 k, auto lanes) { store(lanes, out + k, f(load(lanes, in + k))); });
@@ -36,8 +36,8 @@ FHELIUM_INLINE bool map(u64* out, i64 out_step, const u64* in, i64 in_step, i64 
 }
 
 /// out[k] = f(lhs[k], rhs[k]), the right side a row or one constant.
-template <class Function>
-FHELIUM_INLINE bool map(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs,
+template <class Word, class Function>
+FHELIUM_INLINE bool map(Word* out, i64 out_step, const Word* lhs, i64 lhs_step, const Word* rhs,
                         i64 rhs_step, i64 n, const Function& f) {
   if (out_step != 1 || lhs_step != 1 || n < 1) return false;
   if (rhs_step == 1) {

@@ -77,6 +77,7 @@ template <class Word>
 const RnsKernels<Word>& rns_kernels();
 
 extern const RnsKernels<u32> kRnsKernels32Portable;
+extern const RnsKernels<u32> kRnsKernels32Avx2;
 extern const RnsKernels<u64> kRnsKernels64Portable;
 extern const RnsKernels<u64> kRnsKernels64Avx2;
 extern const RnsKernels<u64> kRnsKernels64Avx512;

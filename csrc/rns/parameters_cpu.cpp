@@ -9,8 +9,13 @@ namespace fhelium {
 
 template <>
 const RnsKernels<u32>& rns_kernels() {
-  active_isa();
-  return kRnsKernels32Portable;
+  switch (active_isa()) {
+#if FHELIUM_X86_KERNELS
+    case Isa::kAvx2:
+    case Isa::kAvx512: return kRnsKernels32Avx2;
+#endif
+    default: return kRnsKernels32Portable;
+  }
 }
 
 template <>

@@ -204,6 +204,46 @@ def conversions() -> Iterator[Case]:
     yield "mod_down: strided", rns.mod_down(x, *chain.down())
 
 
+def narrow_words() -> Iterator[Case]:
+    """32-bit residues, whose primes reach 2^31."""
+    moduli = [q for q in ALL if q < 2**31]
+    p = parameters(moduli, word=INT32)
+    for what, x, y in pairs((2,), moduli):
+        a, b = x.int(), y.int()
+        for name in ("add_standard", "subtract_standard", "multiply_montgomery"):
+            yield f"narrow {name}: {what}", getattr(rns, name)(a, b, p)
+            yield f"narrow {name}: {what}, constants", getattr(rns, name)(a, b[..., -1:], p)
+        for name in ("negate_standard", "to_montgomery", "from_montgomery"):
+            yield f"narrow {name}: {what}", getattr(rns, name)(a, p)
+        yield f"narrow ciphertext_product: {what}", ckks.ciphertext_product(a, b, p)
+        yield f"narrow ciphertext_square: {what}", ckks.ciphertext_square(a, p)
+    for count in (1, 2, 3, 4, 5, 9, 17):
+        for pattern in ("random", "largest"):
+            digits = residues((count, len(moduli), 45), moduli, pattern).int()
+            key = residues((count, 2, len(moduli), 45), moduli, pattern, 1).int()
+            label = f"narrow inner product: {count} digits, {pattern}"
+            yield label, ckks.key_switch_inner_product(digits, key, p)
+    for dropped in moduli[::4] + moduli[-2:]:
+        rest = [dropped] + [q for q in moduli if q != dropped]
+        inverse = torch.tensor([pow(dropped, -1, q) * 2**32 % q for q in rest[1:]]).int()
+        for pattern in PATTERNS:
+            x = residues((2, len(rest), 67), rest, pattern).int()
+            drop = ckks.rescale_nearest(x, inverse, parameters(rest, word=INT32))
+            yield f"narrow rescale by {dropped}: {pattern}", drop
+    for log_n in range(12):
+        x = residues((len(moduli), 2**log_n), moduli).int()
+        for g in {1, 5, 2 ** (log_n + 1) - 1} & set(range(1, 2 ** (log_n + 1), 2)):
+            yield f"narrow automorphism_ntt: {2**log_n}, {g}", ckks.automorphism_ntt(x, g)
+    for bits in ([30] * 2, [31] * 3, [18] * 16, [31] * 16):
+        chain = chain_of([bits, [25, 30]], bits, INT32)
+        for pattern in PATTERNS:
+            x = residues((len(chain.whole), 300), chain.whole, pattern).int()
+            yield f"narrow mod_up: {bits}, {pattern}", rns.mod_up(x[: len(chain.q)], *chain.up())
+            yield f"narrow mod_down: {bits}, {pattern}", rns.mod_down(x, *chain.down())
+        x = columns_of(crafted(math.prod(chain.special)), chain.whole).int()
+        yield f"narrow mod_down: {bits}, crafted", rns.mod_down(x, *chain.down())
+
+
 def samplers() -> Iterator[Case]:
     key = torch.arange(7, 39, dtype=torch.uint8)
     nonce = torch.arange(100, 112, dtype=torch.uint8)
@@ -289,8 +329,8 @@ def embedding() -> Iterator[Case]:
 FAMILIES = {
     f.__name__: f
     for f in (
-        coefficient_wise, integers, products, rescaling, automorphisms, conversions, samplers,
-        codec, embedding,
+        coefficient_wise, integers, products, rescaling, automorphisms, conversions, narrow_words,
+        samplers, codec, embedding,
     )
 }  # fmt: skip
 

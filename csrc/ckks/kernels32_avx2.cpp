@@ -1,0 +1,155 @@
+// CKKS rows of 32-bit residues with AVX2: contiguous ones; the rest goes to the portable kernels.
+#include "ckks/automorphism_source.h"
+#include "ckks/kernels.h"
+#include "common/words32.h"
+
+namespace fhelium {
+namespace {
+
+const CkksKernels<u32>& portable = kCkksKernels32Portable;
+
+// ---- key-switch inner product ------------------------------------------------------------------
+
+/// Three streams a digit are more than the machine follows by itself. A prefetch past the end of a
+/// row does nothing.
+constexpr i64 kAhead = 512;
+
+FHELIUM_INLINE Pairs pairs_ahead(Part part, const u32* p) { return in_pairs(load(part, p)); }
+FHELIUM_INLINE Pairs pairs_ahead(Whole, const u32* p) {
+  _mm_prefetch((const char*)(p + kAhead), _MM_HINT_T0);
+  return in_pairs(load(Whole{}, p));
+}
+
+/// One vector of both results, in groups of products that stay below q R.
+template <class Lanes>
+FHELIUM_INLINE void inner_vector(u32* out0, u32* out1, const KeySwitchTerm<u32>* terms, i64 count,
+                                 i64 group, i64 k, Lanes lanes, const WordModulus& m) {
+  __m256i total0 = _mm256_setzero_si256(), total1 = total0;
+  for (i64 first = 0; first < count; first += group) {
+    const i64 past = count - first < group ? count : first + group;
+    Pairs sum0 = no_products(), sum1 = no_products();
+    for (i64 d = first; d < past; ++d) {
+      const Pairs x = pairs_ahead(lanes, terms[d].digit + k);
+      add_product(sum0, x, pairs_ahead(lanes, terms[d].key0 + k));
+      add_product(sum1, x, pairs_ahead(lanes, terms[d].key1 + k));
+    }
+    total0 = add_modular(total0, montgomery_reduce(sum0, m), m);
+    total1 = add_modular(total1, montgomery_reduce(sum1, m), m);
+  }
+  store(lanes, out0 + k, total0);
+  store(lanes, out1 + k, total1);
+}
+
+void inner_product(u32* out0, u32* out1, const KeySwitchTerm<u32>* terms, i64 count, i64 digit_step,
+                   i64 key_step, i64 n, const Modulus<u32>& modulus) {
+  if (digit_step != 1 || key_step != 1) {
+    portable.inner_product(out0, out1, terms, count, digit_step, key_step, n, modulus);
+    return;
+  }
+  const WordModulus m = in_lanes(modulus);
+  const i64 group = most_products(modulus);
+  for_vectors(
+      n, [&](i64 k, auto lanes) { inner_vector(out0, out1, terms, count, group, k, lanes, m); });
+}
+
+// ---- ciphertext products -----------------------------------------------------------------------
+
+// The right factors go to Montgomery form first; the middle sum is below 2 q^2 < q R.
+void product(u32* const out[3], const u32* const lhs[2], i64 lhs_step, const u32* const rhs[2],
+             i64 rhs_step, i64 n, const Modulus<u32>& modulus) {
+  if (lhs_step != 1 || rhs_step != 1) {
+    portable.product(out, lhs, lhs_step, rhs, rhs_step, n, modulus);
+    return;
+  }
+  const WordModulus m = in_lanes(modulus);
+  const Pairs square = in_pairs_all(modulus.montgomery_square);
+  u32 *const out0 = out[0], *const out1 = out[1], *const out2 = out[2];
+  const u32 *const lhs0 = lhs[0], *const lhs1 = lhs[1], *const rhs0 = rhs[0], *const rhs1 = rhs[1];
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const Pairs a0 = in_pairs(load(lanes, lhs0 + k)), a1 = in_pairs(load(lanes, lhs1 + k));
+    const Pairs b0 = in_pairs(montgomery_multiply(in_pairs(load(lanes, rhs0 + k)), square, m));
+    const Pairs b1 = in_pairs(montgomery_multiply(in_pairs(load(lanes, rhs1 + k)), square, m));
+    Pairs cross = multiply(a0, b1);
+    add_product(cross, a1, b0);
+    store(lanes, out0 + k, montgomery_multiply(a0, b0, m));
+    store(lanes, out1 + k, montgomery_reduce(cross, m));
+    store(lanes, out2 + k, montgomery_multiply(a1, b1, m));
+  });
+}
+
+void square(u32* const out[3], const u32* const in[2], i64 step, i64 n,
+            const Modulus<u32>& modulus) {
+  if (step != 1) {
+    portable.square(out, in, step, n, modulus);
+    return;
+  }
+  const WordModulus m = in_lanes(modulus);
+  const Pairs square = in_pairs_all(modulus.montgomery_square);
+  u32 *const out0 = out[0], *const out1 = out[1], *const out2 = out[2];
+  const u32 *const in0 = in[0], *const in1 = in[1];
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const __m256i x0 = load(lanes, in0 + k);
+    const Pairs a0 = in_pairs(x0), a1 = in_pairs(load(lanes, in1 + k));
+    const Pairs twice = in_pairs(_mm256_add_epi32(x0, x0));
+    const Pairs b0 = in_pairs(montgomery_multiply(a0, square, m));
+    const Pairs b1 = in_pairs(montgomery_multiply(a1, square, m));
+    store(lanes, out0 + k, montgomery_multiply(a0, b0, m));
+    store(lanes, out1 + k, montgomery_multiply(twice, b1, m));
+    store(lanes, out2 + k, montgomery_multiply(a1, b1, m));
+  });
+}
+
+// ---- rescaling ---------------------------------------------------------------------------------
+
+/// With h = (q0 - 1) / 2 the centred r is at least -h and at most h; x - r plus the smallest
+/// multiple of q from h on is below 2 q + q0 <= R, and its product with the inverse below q R.
+void rescale(u32* out, const u32* in, const u32* dropped, i64 step, i64 n, u32 q0, u32 inverse,
+             const Modulus<u32>& modulus) {
+  if (step != 1 || 2 * (u64)modulus.q + q0 > (u64)1 << 32) {
+    portable.rescale(out, in, dropped, step, n, q0, inverse, modulus);
+    return;
+  }
+  const WordModulus m = in_lanes(modulus);
+  const u32 middle = (q0 - 1) / 2, multiple = (middle + modulus.q - 1) / modulus.q * modulus.q;
+  const __m256i whole = broadcast(q0), half = broadcast(middle), lift = broadcast(multiple);
+  const Pairs factor = in_pairs_all(inverse);
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const __m256i r = load(lanes, dropped + k);
+    const __m256i above = _mm256_and_si256(_mm256_cmpgt_epi32(r, half), whole);
+    const __m256i raised = _mm256_add_epi32(_mm256_add_epi32(load(lanes, in + k), lift), above);
+    store(lanes, out + k, montgomery_multiply(in_pairs(_mm256_sub_epi32(raised, r)), factor, m));
+  });
+}
+
+// ---- automorphisms -----------------------------------------------------------------------------
+
+void permute_signed(u32* out, const u32* in, i64 step, i64 n, u64 inverse, const Modulus<u32>& m) {
+  portable.permute_signed(out, in, step, n, inverse, m);
+}
+
+/// `source` comes from automorphism_source: eight neighbours in some order.
+void permute(u32* out, const u32* in, i64 step, const uint32_t* source, i64 n) {
+  if (step != 1 || n < kLanes) {
+    portable.permute(out, in, step, source, n);
+    return;
+  }
+  for (i64 k = 0; k < n; k += kLanes) {
+    const __m256i x = load(Whole{}, in + (source[k] & ~7u));
+    // The permutation reads the last three bits of an index.
+    store(Whole{}, out + k, _mm256_permutevar8x32_epi32(x, load(Whole{}, source + k)));
+  }
+}
+
+}  // namespace
+
+const CkksKernels<u32> kCkksKernels32Avx2 = {
+    .inner_product = inner_product,
+    .product = product,
+    .square = square,
+    .rescale = rescale,
+    .permute_signed = permute_signed,
+    .automorphism_source = automorphism_source_in_eights,
+    .permute = permute,
+};
+
+}  // namespace fhelium
