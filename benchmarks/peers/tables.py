@@ -7,11 +7,21 @@ from typing import Any
 
 Times = dict[str, dict[str, float]]  # by operation, then by library
 
+GLANCE = (
+    "add",
+    "multiply plaintext, rescale",
+    "multiply, relinearize, rescale",
+    "rotate",
+    "rotate by 8 steps",
+    "encode + encrypt",
+    "decrypt + decode",
+    "rotation key",
+)
 TOGETHER = {"encode + encrypt": ("encode", "encrypt"), "decrypt + decode": ("decrypt", "decode")}
 
 
 def page(results: dict[str, Any]) -> str:
-    """Return machine and day, the factors at a glance, then times and errors of every ring."""
+    """Return machine and day, a glance, then times and errors of every ring."""
     records, machine = results["records"], results["machine"]
     rings = sorted({record["log_degree"] for record in records})
     libraries = list(dict.fromkeys(record["library"] for record in records))
@@ -20,11 +30,12 @@ def page(results: dict[str, Any]) -> str:
         f"Measured on {machine['processor']} (family/model {machine['family']}, "
         f"{machine['cores']} cores{', virtual' if machine['virtual'] else ''}) on "
         f"{machine['date']} with `{results['command']}`: medians of rounds in which all take "
-        "turns. [Benchmarks](benchmarks.md#other-libraries) says what each library does.\n"
+        "turns, of two threads the best round. What each library does exactly: "
+        "[benchmarks](benchmarks.md#other-libraries).\n"
     )
     parts = [title, summary(records, libraries, rings)]
     for ring in rings:
-        for threads, clock in ((1, "cpu_ms"), (2, "wall_ms")):
+        for threads, clock in ((1, "cpu_ms"), (2, "best_wall_ms")):
             found = times(records, ring, threads, clock)
             if found:
                 parts.append(_times(found, libraries, ring, threads))
@@ -47,17 +58,24 @@ def times(records: list[dict[str, Any]], ring: int, threads: int, clock: str) ->
 
 
 def summary(records: list[dict[str, Any]], libraries: list[str], rings: list[int]) -> str:
-    """Return how many times longer the fastest other library takes, a column for each ring."""
-    text = "How many times longer the fastest other library takes, one thread\n\n"
-    text += _head(["", *(f"N = 2^{ring}" for ring in rings)])
+    """Return the smallest ring's times and, for every ring, how much longer the next one takes."""
     by_ring = [times(records, ring, 1, "cpu_ms") for ring in rings]
-    for operation in by_ring[0]:
-        text += _row([operation, *(_factor(found[operation], libraries) for found in by_ring)])
+    powers = ", ".join(f"2^{ring}" for ring in rings)
+    text = _head([f"ms at N = 2^{rings[0]}", *libraries, f"fastest other / FHElium, {powers}"])
+    for operation in GLANCE:
+        first = by_ring[0][operation]
+        cells = [_number(first[name]) if name in first else "-" for name in libraries]
+        factors = ", ".join(_factor(found[operation], libraries) for found in by_ring)
+        text += _row([operation, *cells, factors])
     return text
 
 
 def _times(found: Times, libraries: list[str], ring: int, threads: int) -> str:
-    kind = "processor time, one thread" if threads == 1 else f"time waited, {threads} threads"
+    kind = (
+        "processor time, one thread"
+        if threads == 1
+        else f"time waited, {threads} threads, best round"
+    )
     used = [name for name in libraries if any(name in by_library for by_library in found.values())]
     text = f"## N = 2^{ring}, ms of {kind}\n\n" + _head(["", *used])
     for operation, by_library in found.items():
