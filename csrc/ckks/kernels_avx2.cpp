@@ -57,7 +57,7 @@ void inner_row(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count,
                const Modulus<u64>& modulus) {
   const SumModulus m = in_sums(modulus);
   const i64 room = most_products(modulus);
-  const Factor radix_inverse = montgomery_factor(1, modulus);
+  const Factor radix_inverse = montgomery_factor<u64>(1, modulus);
   for_blocks<kBlock>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
     inner_block<kFold, kVectors>(out0, out1, terms, count, k, lanes, room, m, radix_inverse);
   });

@@ -24,6 +24,21 @@ FHELIUM_INLINE __m256i load(Whole, const u64* p) { return _mm256_loadu_si256((co
 FHELIUM_INLINE __m256i load(Part part, const u64* p) {
   return _mm256_maskload_epi64((const long long*)p, part.lanes);
 }
+/// 32-bit words in 64-bit lanes.
+FHELIUM_INLINE __m128i narrowed(__m256i x) {
+  const __m256i low_halves = _mm256_set_epi32(6, 4, 2, 0, 6, 4, 2, 0);
+  return _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(x, low_halves));
+}
+FHELIUM_INLINE __m256i load(Whole, const u32* p) {
+  return _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i*)p));
+}
+FHELIUM_INLINE __m256i load(Part part, const u32* p) {
+  return _mm256_cvtepu32_epi64(_mm_maskload_epi32((const int*)p, narrowed(part.lanes)));
+}
+FHELIUM_INLINE void store(Whole, u32* p, __m256i x) { _mm_storeu_si128((__m128i*)p, narrowed(x)); }
+FHELIUM_INLINE void store(Part part, u32* p, __m256i x) {
+  _mm_maskstore_epi32((int*)p, narrowed(part.lanes), narrowed(x));
+}
 FHELIUM_INLINE void store(Whole, u64* p, __m256i x) { _mm256_storeu_si256((__m256i*)p, x); }
 FHELIUM_INLINE void store(Part part, u64* p, __m256i x) {
   _mm256_maskstore_epi64((long long*)p, part.lanes, x);
@@ -73,9 +88,10 @@ struct DoubleModulus {
   __m256i words;  // q again
 };
 
-FHELIUM_INLINE DoubleModulus in_lanes(const Modulus<u64>& m) {
+template <class Word>
+FHELIUM_INLINE DoubleModulus in_lanes(const Modulus<Word>& m) {
   const double q = (double)(i64)m.q;
-  return {broadcast(q), broadcast(1.0 / q), broadcast(m.q)};
+  return {broadcast(q), broadcast(1.0 / q), broadcast((u64)m.q)};
 }
 
 /// x - q round(x / q) of an integer |x| < 2^52, |x / q| < 2^51: exact, at most q / 2 + |x| 2^-53.
@@ -115,8 +131,10 @@ FHELIUM_INLINE Factor fixed_factor(u64 w, u64 q) {
 }
 
 /// What multiplies by w R^-1, for a w in Montgomery form: the standard factor.
-FHELIUM_INLINE Factor montgomery_factor(u64 w, const Modulus<u64>& m) {
-  return fixed_factor(montgomery_reduce<52>((u128)w, m), m.q);
+template <class Word>
+FHELIUM_INLINE Factor montgomery_factor(Word w, const Modulus<Word>& m) {
+  constexpr int kBits = kWordBits<Word> == 64 ? 52 : 32;
+  return fixed_factor(montgomery_reduce<kBits>((WideOf<Word>)w, m), m.q);
 }
 
 /// y w modulo q for an integer |y| <= 2^52: with b = y v rounded to an integer (one rounding), h =
@@ -169,7 +187,8 @@ struct SumModulus : DoubleModulus {
 
 FHELIUM_INLINE int bit_length(u64 q) { return 64 - __builtin_clzll(q); }
 
-FHELIUM_INLINE SumModulus in_sums(const Modulus<u64>& m) {
+template <class Word>
+FHELIUM_INLINE SumModulus in_sums(const Modulus<Word>& m) {
   const u64 exponent = (u64)(1023 + 52 + bit_length(m.q)) << 52, quarter = (u64)1 << 50;
   return {in_lanes(m), _mm256_castsi256_pd(broadcast(exponent | quarter))};
 }

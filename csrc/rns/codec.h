@@ -65,6 +65,7 @@ template <class Word>
 const CodecKernels<Word>& codec_kernels();
 
 extern const CodecKernels<u32> kCodecKernels32Portable;
+extern const CodecKernels<u32> kCodecKernels32Avx2;
 extern const CodecKernels<u64> kCodecKernels64Portable;
 extern const CodecKernels<u64> kCodecKernels64Avx2;
 extern const CodecKernels<u64> kCodecKernels64Avx512;

@@ -6,7 +6,13 @@
 namespace fhelium {
 namespace {
 
-const CodecKernels<u64>& portable = kCodecKernels64Portable;
+template <class Word>
+FHELIUM_INLINE const CodecKernels<Word>& portable() {
+  if constexpr (kWordBits<Word> == 64)
+    return kCodecKernels64Portable;
+  else
+    return kCodecKernels32Portable;
+}
 
 FHELIUM_INLINE __m256d magnitude(__m256d x) { return _mm256_andnot_pd(broadcast(-0.0), x); }
 
@@ -18,13 +24,14 @@ i64 round(double* rounded, const double* values, double scale, i64 n) {
     const __m256d fits = _mm256_cmp_pd(magnitude(x), broadcast(0x1p63), _CMP_LT_OQ);
     wide += kLanes - __builtin_popcount((unsigned)_mm256_movemask_pd(fits));
   }
-  return wide + portable.round(rounded + k, values + k, scale, n - k);
+  return wide + portable<u64>().round(rounded + k, values + k, scale, n - k);
 }
 
 /// The first quotient leaves at most q / 2 + 2^63 2^-52, an integer.
-void reduce_narrow(u64* out, const double* rounded, i64 n, const Modulus<u64>& modulus) {
-  if (modulus.bits != 52) {
-    portable.reduce_narrow(out, rounded, n, modulus);
+template <class Word>
+void reduce_narrow(Word* out, const double* rounded, i64 n, const Modulus<Word>& modulus) {
+  if (modulus.bits == 64) {
+    portable<Word>().reduce_narrow(out, rounded, n, modulus);
     return;
   }
   const DoubleModulus m = in_lanes(modulus);
@@ -35,13 +42,16 @@ void reduce_narrow(u64* out, const double* rounded, i64 n, const Modulus<u64>& m
   });
 }
 
-void reduce_wide(u64* out, const double* rounded, const u64* powers, i64 n, const Modulus<u64>& m) {
-  portable.reduce_wide(out, rounded, powers, n, m);
+template <class Word>
+void reduce_wide(Word* out, const double* rounded, const Word* powers, i64 n,
+                 const Modulus<Word>& m) {
+  portable<Word>().reduce_wide(out, rounded, powers, n, m);
 }
 
-bool has_short_rows(const Modulus<u64>* moduli, i64 limbs, i64 step) {
+template <class Word>
+bool has_short_rows(const Modulus<Word>* moduli, i64 limbs, i64 step) {
   bool narrow = step == 1;
-  for (i64 i = 0; narrow && i < limbs; ++i) narrow = moduli[i].bits == 52;
+  for (i64 i = 0; narrow && i < limbs; ++i) narrow = moduli[i].bits != 64;
   return narrow;
 }
 
@@ -55,13 +65,14 @@ FHELIUM_INLINE __m256d multiply_centred(__m256d y, const Factor& w, const Double
 
 /// x = low + high a, where high is centred modulo b, or (b - 1) / 2 - b beside a low in the upper
 /// half. Returns whether all rows hold x; the doubles are right where they do.
-bool centred_pair(double* out, const u64* residues, i64 limb_stride, i64 step, i64 n,
-                  const PairTables<u64>& tables) {
+template <class Word>
+bool centred_pair(double* out, const Word* residues, i64 limb_stride, i64 step, i64 n,
+                  const PairTables<Word>& tables) {
   if (!has_short_rows(tables.moduli, tables.limbs, step))
-    return portable.centred_pair(out, residues, limb_stride, step, n, tables);
+    return portable<Word>().centred_pair(out, residues, limb_stride, step, n, tables);
   const i64 others = tables.limbs - 2;
   const u64 a = tables.moduli[others + 1].q, half_a = a / 2, half_b = tables.moduli[others].q / 2;
-  const u64* const low_row = residues + (others + 1) * limb_stride;
+  const Word* const low_row = residues + (others + 1) * limb_stride;
   const DoubleModulus b = in_lanes(tables.moduli[others]);
   const Factor inverse = montgomery_factor(tables.inverse, tables.moduli[others]);
   double highs[kGarnerBlock];
@@ -96,18 +107,27 @@ bool centred_pair(double* out, const u64* residues, i64 limb_stride, i64 step, i
 
 // ---- Garner's digits ---------------------------------------------------------------------------
 
+/// 2^-64 mod q: 2^-52 2^40 2^-52, or 2^-32 2^-32.
+template <class Word>
+FHELIUM_INLINE u64 inverse_of_two64(const Modulus<Word>& m) {
+  if constexpr (kWordBits<Word> == 64)
+    return montgomery_multiply<52>(montgomery_reduce<52>((u128)1, m), reduce_word((u64)1 << 40, m),
+                                   m);
+  else
+    return montgomery_reduce<32>((u64)montgomery_reduce<32>((u64)1, m), m);
+}
+
 /// Digits of [-(q_i - 1) / 2, (q_i - 1) / 2]: they make the centred integer itself, without a
 /// comparison. digits[limb * kGarnerBlock + k] are doubles. A product with a digit is below 2^49 q
 /// and that with the residue below 2^50 q: it and four digits, or five digits, share the room.
-void garner_digits(double* digits, const u64* residues, i64 limb_stride, i64 n,
-                   const GarnerTables<u64>& tables) {
+template <class Word>
+void garner_digits(double* digits, const Word* residues, i64 limb_stride, i64 n,
+                   const GarnerTables<Word>& tables) {
   const u64* factors = tables.factors;
   for (i64 i = 0; i < tables.limbs; factors += ++i) {
-    const Modulus<u64>& modulus = tables.moduli[i];
+    const Modulus<Word>& modulus = tables.moduli[i];
     const SumModulus m = in_sums(modulus);
-    const u64 two40 = reduce_word((u64)1 << 40, modulus);  // times 2^-52 2^-52 it is 2^-64
-    const Factor radix_inverse =
-        montgomery_factor(montgomery_multiply<52>((u64)1, two40, modulus), modulus);
+    const Factor radix_inverse = fixed_factor(inverse_of_two64(modulus), modulus.q);
     for_blocks<4>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
       Sum sum[kVectors];
       for (int v = 0; v < kVectors; ++v) {
@@ -133,8 +153,9 @@ void garner_digits(double* digits, const u64* residues, i64 limb_stride, i64 n,
 /// Dekker, "A floating-point technique for extending the available precision", 1971); returns the
 /// lanes where the pair does not decide. A step adds relative errors below 2^-103, and a sum next
 /// to a tie, or past the doubles, is not decided.
+template <class Word>
 FHELIUM_INLINE unsigned nearest_doubles(__m256i& result, const double* digits, i64 k,
-                                        const GarnerTables<u64>& tables) {
+                                        const GarnerTables<Word>& tables) {
   const i64 last = tables.limbs - 1;
   __m256d high = _mm256_loadu_pd(digits + last * kGarnerBlock + k), low = _mm256_setzero_pd();
   for (i64 i = last - 1; i >= 0; --i) {
@@ -156,10 +177,11 @@ FHELIUM_INLINE unsigned nearest_doubles(__m256i& result, const double* digits, i
   return 15u & ~(unsigned)_mm256_movemask_pd(_mm256_cmp_pd(least, most, _CMP_EQ_OQ));
 }
 
-void centred(double* out, const u64* residues, i64 limb_stride, i64 step, i64 n,
-             const GarnerTables<u64>& tables, u64* workspace) {
+template <class Word>
+void centred(double* out, const Word* residues, i64 limb_stride, i64 step, i64 n,
+             const GarnerTables<Word>& tables, u64* workspace) {
   if (!has_short_rows(tables.moduli, tables.limbs, step)) {
-    portable.centred(out, residues, limb_stride, step, n, tables, workspace);
+    portable<Word>().centred(out, residues, limb_stride, step, n, tables, workspace);
     return;
   }
   double* digits = (double*)workspace;
@@ -172,12 +194,16 @@ void centred(double* out, const u64* residues, i64 limb_stride, i64 step, i64 n,
   });
   for (i64 k = 0; k < n; ++k)
     if (undecided >> k & 1)
-      portable.centred(out + k, residues + k, limb_stride, 1, 1, tables, workspace);
+      portable<Word>().centred(out + k, residues + k, limb_stride, 1, 1, tables, workspace);
 }
+
+template <class Word>
+constexpr CodecKernels<Word> kAvx2 = {round, reduce_narrow<Word>, reduce_wide<Word>,
+                                      centred_pair<Word>, centred<Word>};
 
 }  // namespace
 
-const CodecKernels<u64> kCodecKernels64Avx2 = {round, reduce_narrow, reduce_wide, centred_pair,
-                                               centred};
+const CodecKernels<u32> kCodecKernels32Avx2 = kAvx2<u32>;
+const CodecKernels<u64> kCodecKernels64Avx2 = kAvx2<u64>;
 
 }  // namespace fhelium

@@ -13,8 +13,13 @@ namespace fhelium {
 
 template <>
 const CodecKernels<u32>& codec_kernels() {
-  active_isa();
-  return kCodecKernels32Portable;
+  switch (active_isa()) {
+#if FHELIUM_X86_KERNELS
+    case Isa::kAvx2:
+    case Isa::kAvx512: return kCodecKernels32Avx2;
+#endif
+    default: return kCodecKernels32Portable;
+  }
 }
 
 template <>

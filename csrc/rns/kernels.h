@@ -78,6 +78,8 @@ const RnsKernels<Word>& rns_kernels();
 
 extern const RnsKernels<u32> kRnsKernels32Portable;
 extern const RnsKernels<u32> kRnsKernels32Avx2;
+/// Their reduce_integers on contiguous rows, whose arithmetic is that of 64-bit words.
+void reduce_integers_avx2(u32* out, const i64* in, i64 n, const Modulus<u32>& m);
 extern const RnsKernels<u64> kRnsKernels64Portable;
 extern const RnsKernels<u64> kRnsKernels64Avx2;
 extern const RnsKernels<u64> kRnsKernels64Avx512;

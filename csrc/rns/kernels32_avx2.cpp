@@ -1,5 +1,4 @@
-// RNS rows of 32-bit residues with AVX2. What they do not cover goes to the portable kernels:
-// strided rows, and 64-bit integers.
+// RNS rows of 32-bit residues with AVX2; strided ones go to the portable kernels.
 #include "common/words32.h"
 #include "rns/exact_half.h"
 #include "rns/kernels.h"
@@ -67,7 +66,10 @@ void from_montgomery(u32* out, i64 out_step, const u32* in, i64 in_step, i64 n,
 
 void reduce_integers(u32* out, i64 out_step, const i64* in, i64 in_step, i64 n,
                      const Modulus<u32>& m) {
-  portable.reduce_integers(out, out_step, in, in_step, n, m);
+  if (out_step == 1 && in_step == 1)
+    reduce_integers_avx2(out, in, n, m);
+  else
+    portable.reduce_integers(out, out_step, in, in_step, n, m);
 }
 
 // ---- basis conversion --------------------------------------------------------------------------

@@ -52,7 +52,8 @@ bool multiply_rows(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u
   if (modulus.bits != 52) return false;
   if (rhs_step == 0 && n > 0)
     return scale(out, out_step, lhs, lhs_step, n, montgomery_factor(rhs[0], modulus), modulus);
-  const auto f = [m = in_lanes(modulus), w = montgomery_factor(1, modulus)](__m256i a, __m256i b) {
+  const auto f = [m = in_lanes(modulus), w = montgomery_factor<u64>(1, modulus)](__m256i a,
+                                                                                 __m256i b) {
     return to_residues(montgomery_multiply(to_doubles(a), to_doubles(b), w, m), m);
   };
   return map(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f);
@@ -72,7 +73,7 @@ void to_montgomery(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n,
 
 void from_montgomery(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n,
                      const Modulus<u64>& m) {
-  if (m.bits != 52 || !scale(out, out_step, in, in_step, n, montgomery_factor(1, m), m))
+  if (m.bits != 52 || !scale(out, out_step, in, in_step, n, montgomery_factor<u64>(1, m), m))
     portable.from_montgomery(out, out_step, in, in_step, n, m);
 }
 
@@ -275,6 +276,14 @@ void subtract_divide(u64* out, const u64* in, i64 step, const BasisTile<u64>& ti
 }
 
 }  // namespace
+
+void reduce_integers_avx2(u32* out, const i64* in, i64 n, const Modulus<u32>& modulus) {
+  const DoubleModulus m = in_lanes(modulus);
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const __m256i x = load(lanes, (const u64*)in + k);
+    store(lanes, out + k, to_residues(reduce_words<true>(x, m), m));
+  });
+}
 
 const RnsKernels<u64> kRnsKernels64Avx2 = {
     .add = add,

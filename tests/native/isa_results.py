@@ -244,6 +244,38 @@ def narrow_words() -> Iterator[Case]:
         yield f"narrow mod_down: {bits}, crafted", rns.mod_down(x, *chain.down())
 
 
+def narrow_numbers() -> Iterator[Case]:
+    """Integers and real numbers to 32-bit residues and back."""
+    moduli = [q for q in ALL if q < 2**31]
+    p, generator = parameters(moduli, word=INT32), torch.Generator().manual_seed(6)
+    words = torch.randint(-(2**63), 2**63 - 1, (2**10 + 3,), generator=generator)
+    shifted = words >> torch.arange(len(words)) % 64
+    ends = torch.tensor([0, 1, -1, 2**63 - 1, -(2**63), 2**52, -(2**52), 2**32, 2**31])
+    for what, x in (("random", words), ("shifted", shifted), ("ends", ends)):
+        yield f"narrow reduce_integers: {what}", rns.reduce_integers(x, p, torch.int32)
+    draw = torch.randn(2**10 + 3, dtype=torch.float64, generator=generator)
+    for scale in (1.0, 2.0**25, 2.0**60, 2.0**80):
+        rounded = rns.round_to_residues(draw, scale, p, torch.int32)
+        yield f"narrow round_to_residues: {scale}", rounded
+    integer = random.Random(4)
+    for bits in (25, 31):
+        for limbs in (1, 2, 3, 7, 8, 16, 40):
+            chain = list(primes(bits, limbs))
+            Q, q = math.prod(chain), parameters(chain, word=INT32)
+            sizes = [integer.randrange(1, Q.bit_length() + 1) for _ in range(171)]
+            values = [centred(integer.randrange(2**size), Q) for size in sizes]
+            ties = [
+                ((2**53 + j) << e) + d for e in range(0, 400, 23) for j in (1, 3) for d in (0, 1)
+            ]
+            values += [Q // 2, -(Q // 2), *(t for t in ties if t <= Q // 2)]
+            both = [s * v for v in values for s in (1, -1)]
+            label = f"narrow to real: {limbs} of {bits} bits"
+            yield label, rns.residues_to_real(columns_of(both, chain).int(), q)
+            for pattern in PATTERNS:
+                x = residues((2, limbs, 77), chain, pattern).int()
+                yield f"{label}, {pattern}", rns.residues_to_real(x, q)
+
+
 def samplers() -> Iterator[Case]:
     key = torch.arange(7, 39, dtype=torch.uint8)
     nonce = torch.arange(100, 112, dtype=torch.uint8)
@@ -330,7 +362,7 @@ FAMILIES = {
     f.__name__: f
     for f in (
         coefficient_wise, integers, products, rescaling, automorphisms, conversions, narrow_words,
-        samplers, codec, embedding,
+        narrow_numbers, samplers, codec, embedding,
     )
 }  # fmt: skip
 
