@@ -94,6 +94,54 @@ def test_basis_conversion(resources, depth: int) -> None:
     assert torch.equal(lowered, rns.ModDownOp.reference(operand, *tables, qp))
 
 
+@pytest.mark.parametrize("depth", [0, 2])
+@pytest.mark.parametrize("domain", ["coefficient", "ntt"])
+def test_parts_and_products_of_ciphertexts(resources, domain: str, depth: int) -> None:
+    params = resources.material(f"rns_parameters/Q/{depth}")
+    x, y = (residues(resources, "Q", depth, 2, batch) for batch in (3, 3))
+    y = y.flip(-1).contiguous()
+    three = residues(resources, "Q", depth, 3, 3)
+    standard = resources.material(f"scalar/{(0.5).hex()}/{(2.0**20).hex()}/{depth}/standard")
+    factor = resources.material(f"scalar/{(0.5).hex()}/{(2.0**20).hex()}/{depth}/montgomery")
+    facts = {"depth": depth, "polynomial_domain": domain}
+    calls = [
+        (rns.ComponentOp, (three,), {"index": 2}),
+        (rns.FirstComponentsOp, (three,), {"count": 2}),
+        (rns.AddToFirstComponentOp, (x, y[1], params), {}),
+        (rns.AddConstantOp, (x, standard, params), {"polynomial_domain": domain}),
+        (rns.MultiplyConstantOp, (x, factor, params), {}),
+        (rns.AutomorphismOp, (x, params), {"galois_element": 5, "polynomial_domain": domain}),
+        (rns.AutomorphismOp, (x, params), {"galois_element": 63, "polynomial_domain": domain}),
+        (rns.DropLimbsOp, (x,), {"target_depth": depth + 1, "depth": depth}),
+    ]
+    if domain == "ntt":
+        calls += [
+            (rns.CiphertextProductOp, (x, y, params), {}),
+            (rns.CiphertextSquareOp, (x, params), {}),
+        ]
+    else:
+        inverse = resources.material(f"rescale/{depth}/inverse")
+        calls += [
+            (rns.RescaleOp, (x, inverse, params), {}),
+            (rns.RescaleOp, (x, inverse, params), {"rounding": "truncate"}),
+        ]
+    for operation, inputs, attributes in calls:
+        before = [tensor.clone() for tensor in inputs]
+        found = execute(operation, *inputs, **{**facts, **attributes})
+        assert torch.equal(found, operation.reference(*inputs, **attributes)), operation.name
+        assert all(map(torch.equal, inputs, before))
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_inner_products_with_a_key(resources, depth: int) -> None:
+    params = resources.material(f"rns_parameters/QP/{depth}")
+    config = resources.config
+    digits = residues(resources, "QP", depth, len(config.digits(depth)), 3)
+    key = residues(resources, "QP", 0, config.dnum, 2)
+    found = execute(rns.KeySwitchInnerProductOp, digits, key, params, depth=depth)
+    assert torch.equal(found, rns.KeySwitchInnerProductOp.reference(digits, key, params))
+
+
 @pytest.mark.parametrize("depth", [0, 3])
 @pytest.mark.parametrize("backend", NTT_BACKENDS)
 def test_transforms(resources, backend: str, depth: int) -> None:

@@ -16,7 +16,7 @@ from fhelium.ir.dialects.ckks import CiphertextType
 from fhelium.ir.dialects.core import CastOp, MaterialOp
 from fhelium.ir.operation import DeclaredOperation
 from fhelium.ir.program import Input, Program
-from fhelium.ir.types import StatefulType
+from fhelium.ir.types import VALUE_AXES, StatefulType
 from fhelium.values import (
     Ciphertext,
     CkksState,
@@ -24,8 +24,6 @@ from fhelium.values import (
     require_same_context,
     require_same_device,
 )
-
-_NEEDED = ("depth", "scale", "polynomial_domain", "modulus_basis", "residue_representation")
 
 
 class ProgramExecutable:
@@ -168,7 +166,8 @@ def output_states(compilation: Compilation, states: tuple[CkksState, ...]) -> tu
             found = _known(operation.input, known, config)
             known[operation.result] = _typed(operation.result, found)
     return tuple(
-        _complete(f"output {index}", known[value]) for index, value in enumerate(program.outputs)
+        _complete(f"output {index}", value, known[value])
+        for index, value in enumerate(program.outputs)
     )
 
 
@@ -179,18 +178,24 @@ def _known(group: Any, known: dict[SSAValue, CkksState], config: Any) -> Any:
 
 
 def _typed(value: SSAValue, state: CkksState) -> CkksState:
-    """Fill in from a value's type what its operation does not know."""
+    """Fill in from a value's type what its operation does not know, and drop what it has not.
+
+    Residues have no scale, and their operations no rule for bounds.
+    """
     assert isinstance(value.type, StatefulType)
+    if "scale" not in value.type.AXES:
+        state = state.replace(scale=None, noise_bound=None, message_bound=None)
     missing = {
         axis: found
         for axis, found in value.type.known.items()
-        if axis in _NEEDED and getattr(state, axis) is None
+        if axis in VALUE_AXES and getattr(state, axis) is None
     }
     return state.replace(**missing) if missing else state
 
 
-def _complete(name: str, state: CkksState) -> CkksState:
-    unknown = [axis for axis in _NEEDED if getattr(state, axis) is None]
+def _complete(name: str, value: SSAValue, state: CkksState) -> CkksState:
+    assert isinstance(value.type, StatefulType)
+    unknown = [axis for axis in value.type.AXES if getattr(state, axis) is None]
     if unknown:
         raise ExecutionError(
             "run",

@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from fhelium.backend import BackendWorkspace, ResourceRequirement
 from fhelium.compile.calls import OperationCall
-from fhelium.compile.python_source import Body, Names
+from fhelium.compile.python_source import Body, Names, call_lines, tuple_text
 from fhelium.ir.dialects.core import CastOp
 from fhelium.ir.operation import DeclaredOperation
 from fhelium.ir.program import Program
@@ -82,8 +82,8 @@ def _write(
     bound[resources] = workspace.bind(call.implementation.resource_requirements(call.invocation))
     inputs = [body.names[value] for value in call.operands]
     inputs += [body.material(symbol) for symbol in call.symbols]
-    arguments = f"{invocation}, ({', '.join(inputs)},), {resources}, in_place=False"
-    body.lines.append(f"{body.results(operation)}, = {execute}({arguments})")
+    arguments = [invocation, tuple_text(inputs), resources, "in_place=False"]
+    body.lines += call_lines(f"{body.results(operation)}, = {execute}", arguments)
 
 
 def _last_uses(program: Program) -> dict[Operation, list[SSAValue]]:

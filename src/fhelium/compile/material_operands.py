@@ -26,8 +26,10 @@ class ProgramMaterials:
             made = MaterialOp.build(properties={"symbol": StringAttr(symbol)}, result_types=[kind])
             block = self.program.block
             first = next((op for op in block.ops if not isinstance(op, MaterialOp)), None)
-            assert first is not None
-            block.insert_op_before(made, first)
+            if first is None:
+                block.add_op(made)
+            else:
+                block.insert_op_before(made, first)
             self._found[symbol, kind] = made.result
         return self._found[symbol, kind]
 

@@ -59,6 +59,21 @@ def refusal(index: int, operation: str, fact: str, remedy: str) -> PythonCodegen
     )
 
 
+def call_lines(head: str, arguments: list[str], width: int = 96) -> list[str]:
+    """Write a call on one line, or one argument a line where that is too long."""
+    line = f"{head}({', '.join(arguments)})"
+    if len(line) <= width:
+        return [line]
+    inner = "\n".join(f"{argument}," for argument in arguments).split("\n")
+    return [f"{head}(", *(f"    {part}" for part in inner), ")"]
+
+
+def tuple_text(parts: list[str], width: int = 90) -> str:
+    """Write a tuple on one line, or one part a line where that is too long."""
+    line = f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
+    return line if len(line) <= width else "\n".join(["(", *(f"    {p}," for p in parts), ")"])
+
+
 class Names:
     """Give every value a Python name that is free and says what it is.
 

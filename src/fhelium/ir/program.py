@@ -182,6 +182,7 @@ class Program:
                 "A Program obeys the rules of its IR",
                 "Correct that place",
             ) from error
+        self._verify_order()
         declared = self.function.function_type.outputs.data
         returned = tuple(value.type for value in self.outputs)
         if declared != returned:
@@ -191,6 +192,23 @@ class Program:
                 "A function returns what its type says",
                 "Correct one of them",
             )
+
+    def _verify_order(self) -> None:
+        """Refuse an operation that uses a value before its definition."""
+        defined: set[SSAValue] = set(self.block.args)
+        for index, operation in enumerate(self.operations):
+            for position, value in enumerate(operation.operands):
+                if value not in defined:
+                    raise ProgramError(
+                        "Program.verify",
+                        f"operation {index} ({operation.name}): operand {position} is used before "
+                        "it is defined",
+                        "A value is defined by an operation above its uses",
+                        "Move the definition up",
+                        index=index,
+                        name=operation.name,
+                    )
+            defined.update(operation.results)
 
     @property
     def function(self) -> FuncOp:

@@ -14,7 +14,14 @@ from fhelium.compile.calls import OperationCall, call_of
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
 from fhelium.compile.python_imports import Imports
-from fhelium.compile.python_source import BackendPythonSource, Body, Names, refusal
+from fhelium.compile.python_source import (
+    BackendPythonSource,
+    Body,
+    Names,
+    call_lines,
+    refusal,
+    tuple_text,
+)
 from fhelium.errors import CompileError, ImplementationError
 from fhelium.ir.operation import DeclaredOperation
 
@@ -81,15 +88,9 @@ class _Writer:
         inputs += [self.body.material(symbol) for symbol in call.symbols]
         required = call.implementation.resource_requirements(call.invocation)
         bound = [self._bound(requirement.name) for requirement in required]
-        lines = [
-            f"{self.body.results(operation)}, = {implementation}.execute(",
-            f"    {invocation},",
-            f"    {_tuple(inputs)},",
-            f"    {_tuple(bound)},",
-            "    in_place=False,",
-            ")",
-        ]
-        self.body.lines += lines
+        head = f"{self.body.results(operation)}, = {implementation}.execute"
+        arguments = [invocation, tuple_text(inputs), tuple_text(bound), "in_place=False"]
+        self.body.lines += call_lines(head, arguments)
 
     def source(self, name: str) -> BackendPythonSource:
         """Return the finished text."""
@@ -118,18 +119,16 @@ class _Writer:
     def _invocation(self, name: str, call: OperationCall) -> None:
         facts = call.invocation
         kind = self.imports.of(facts.operation_type)
-        self.preparation += [
-            f"{name} = {self.imports.of(type(facts))}(",
-            f"    operation_type={kind},",
-            f"    operand_count={facts.operand_count},",
-            f"    result_count={facts.result_count},",
-            f"    attributes={dict(facts.attributes)!r},",
-            ")",
+        attributes = "\n".join(
+            ["attributes={", *(f"    {key!r}: {v!r}," for key, v in facts.attributes.items()), "}"]
+        )
+        arguments = [
+            f"operation_type={kind}",
+            f"operand_count={facts.operand_count}",
+            f"result_count={facts.result_count}",
+            attributes,
         ]
+        self.preparation += call_lines(f"{name} = {self.imports.of(type(facts))}", arguments, 0)
 
     def _bound(self, name: str) -> str:
         return f"{self.imports.of(BoundResource)}({name!r}, {self.body.resource(name)})"
-
-
-def _tuple(parts: list[str]) -> str:
-    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"
