@@ -50,6 +50,7 @@ def test_the_bounds_page_runs():
 
 # How the last line begins that a page's code prints.
 TOPICS = {
+    "compile": "11",
     "keys": "tensor(1366.0",  # 4096 / 3, and the ends' share
     "levels": "True",
     "rotations": "tensor([-7.98",

@@ -34,6 +34,7 @@ def test_there_are_examples():
         "05_plaintexts_and_sums",
         "08_client_server",
         "09_files",
+        "15_compile_python_codegen",
         "10_own_implementation",
     } <= set(BY_NAME)
 
@@ -96,6 +97,16 @@ def test_plaintexts_classify_every_wine_as_the_clear_model():
     assert "identical predictions: 178 of 178" in shown
     assert 0 < float(re.search(r"largest score error: +(\S+)", shown)[1]) < 1e-5
     assert 0 < float(re.search(r"mean score .* error (\S+)", shown)[1]) < 1e-5
+
+
+def test_both_sources_of_a_program_give_the_linked_residues():
+    shown = run_example(BY_NAME["15_compile_python_codegen"])
+    assert re.findall(r"^(Eager|Backend) .*(True|False)$", shown, re.M) == [
+        ("Eager", "True"),
+        ("Backend", "True"),
+    ]
+    assert "asked for: [1, 4095]" in shown
+    assert 0 < float(re.search(r"error of the slope: (\S+)", shown)[1]) < 1e-6
 
 
 def test_client_and_server_agree_with_the_clear_model():
