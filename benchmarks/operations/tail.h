@@ -64,6 +64,17 @@ static inline void add_centred(u64* sum, const u64* x, u64 q0, u64 factor, i64 n
 static inline void add_scaled(u64* sum, const u64* x, u64 factor, i64 n,
                               const Modulus<u64>& modulus) {
   const Modulus<u64> m = modulus;
+#if defined(__AVX512IFMA__)
+  if (m.bits == 52) {
+    const VectorModulus v = in_lanes(m);
+    const __m512i w = broadcast(factor);
+    for (i64 k = 0; k < n; k += kLanes) {
+      const __m512i scaled = montgomery_multiply(load(Whole{}, x + k), w, v);
+      store(Whole{}, sum + k, add_modular(load(Whole{}, sum + k), scaled, v.q));
+    }
+    return;
+  }
+#endif
   for (i64 k = 0; k < n; ++k)
     sum[k] = add_modular(sum[k], montgomery_multiply(x[k], factor, m), m.q);
 }
