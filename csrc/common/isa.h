@@ -1,5 +1,6 @@
 // Which instruction set the kernels of this process use. Chosen once, on first use.
 #pragma once
+#include <string>
 
 namespace fhelium {
 
@@ -8,6 +9,12 @@ enum class Isa { kScalar, kAvx2, kAvx512 };
 
 /// The best set that both this machine and this build have, or the one FHELIUM_CPU_ISA names.
 Isa active_isa();
+
+/// The sets that both have, in rising order of preference: "scalar, avx2".
+std::string usable_isas();
+
+/// Whether both have the set of this name; `found` is it then.
+bool find_usable_isa(const std::string& name, Isa& found);
 
 /// "scalar", "avx2" or "avx512".
 const char* isa_name(Isa isa);

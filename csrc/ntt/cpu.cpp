@@ -4,7 +4,7 @@
 #include "common/checks.h"
 #include "common/isa.h"
 #include "common/number_theory.h"
-#include "ntt/kernels.h"
+#include "ntt/packed.h"
 #include "ntt/rows.h"
 
 namespace fhelium {
@@ -14,15 +14,19 @@ const NttKernels<u32>& ntt_kernels() {
   return active_isa() == Isa::kScalar ? kNttKernels32Portable : widened_ntt_kernels();
 }
 
-template <>
-const NttKernels<u64>& ntt_kernels() {
-  switch (active_isa()) {
+const NttKernels<u64>& ntt_kernels_of(Isa isa) {
+  switch (isa) {
 #if FHELIUM_X86_KERNELS
     case Isa::kAvx2: return kNttKernels64Avx2;
     case Isa::kAvx512: return kNttKernels64Avx512;
 #endif
     default: return kNttKernels64Portable;
   }
+}
+
+template <>
+const NttKernels<u64>& ntt_kernels() {
+  return ntt_kernels_of(active_isa());
 }
 
 namespace {
@@ -33,11 +37,11 @@ bool is_ntt_format(u64 word) {
   return false;
 }
 
-/// One packed table per limb, made for this ring, these moduli and the active kernels.
+/// One packed table per limb, made for this ring, these moduli and these kernels.
 template <class Word>
-const Word* check_tables(const char* operation, const Tensor& tables, int64_t degree,
+const Word* check_tables(const char* operation, const NttKernels<Word>& kernels, const char* isa,
+                         const Tensor& tables, int64_t degree,
                          const std::vector<Modulus<Word>>& moduli) {
-  const auto& kernels = ntt_kernels<Word>();
   check_tensor(operation, "tables", tables, kTypeOf<Word>);
   const Sizes shape = sizes_of(tables);
   const int64_t limbs = static_cast<int64_t>(moduli.size());
@@ -59,8 +63,7 @@ const Word* check_tables(const char* operation, const Tensor& tables, int64_t de
     if (header[kTableFormat] != kernels.format && is_ntt_format(header[kTableFormat]))
       refuse(operation,
              "row " + std::to_string(j) +
-                 " of tables has the format of other kernels, the active " + "instruction set is " +
-                 isa_name(active_isa()),
+                 " of tables has the format of other kernels, the instruction set is " + isa,
              "A table is read by the kernels that made it",
              "Make the tables again in this process, or set FHELIUM_CPU_ISA as it was");
     if (shape[1] < words) refuse_shape();
@@ -75,23 +78,37 @@ const Word* check_tables(const char* operation, const Tensor& tables, int64_t de
   return data;
 }
 
+}  // namespace
+
+template <class Word>
+void transform_with(const char* operation, const NttKernels<Word>& kernels, const char* isa,
+                    bool inverse, const Tensor& out, const Tensor& input, const Tensor& tables,
+                    const Tensor& rns_params) {
+  const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
+  const auto moduli = check_parameters<Word>(operation, rns_params, o.limbs);
+  if (o.degree < 16 || !is_power_of_two(o.degree))
+    refuse(operation, "input has shape " + to_string(sizes_of(input)),
+           "The last axis is the ring degree, a power of two from 16 on", "Check the axis order");
+  const Word* table = check_tables(operation, kernels, isa, tables, o.degree, moduli);
+  const int64_t table_stride = tables.stride(0);
+  const auto kernel = inverse ? kernels.inverse : kernels.forward;
+  for_each_row(o, in,
+               [&](Word* target, const Word* source, int64_t step, int64_t limb, const Word* next) {
+                 kernel(target, source, step, o.degree, table + limb * table_stride,
+                        moduli[static_cast<size_t>(limb)], next);
+               });
+}
+
+template void transform_with(const char*, const NttKernels<u64>&, const char*, bool, const Tensor&,
+                             const Tensor&, const Tensor&, const Tensor&);
+
+namespace {
+
 void transform_packed(const char* name, bool inverse, const Tensor& out, const Tensor& input,
                       const Tensor& tables, const Tensor& rns_params) {
   for_word_of(input, [&](auto word) {
-    using Word = decltype(word);
-    const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
-    const auto moduli = check_parameters<Word>(name, rns_params, o.limbs);
-    if (o.degree < 16 || !is_power_of_two(o.degree))
-      refuse(name, "input has shape " + to_string(sizes_of(input)),
-             "The last axis is the ring degree, a power of two from 16 on", "Check the axis order");
-    const Word* table = check_tables(name, tables, o.degree, moduli);
-    const int64_t table_stride = tables.stride(0);
-    const auto kernel = inverse ? ntt_kernels<Word>().inverse : ntt_kernels<Word>().forward;
-    for_each_row(
-        o, in, [&](Word* target, const Word* source, int64_t step, int64_t limb, const Word* next) {
-          kernel(target, source, step, o.degree, table + limb * table_stride,
-                 moduli[static_cast<size_t>(limb)], next);
-        });
+    transform_with(name, ntt_kernels<decltype(word)>(), isa_name(active_isa()), inverse, out, input,
+                   tables, rns_params);
   });
 }
 

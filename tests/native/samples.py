@@ -11,14 +11,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fhelium.native.wrapper import ckks_ops, ntt_ops, rns_ops
+from fhelium.native.wrapper import ckks_ops, ntt_diagnostic_ops, ntt_ops, rns_ops
 
 DEGREE = 16
 PRIMES = (97, 193, 257)  # each is 1 modulo 2 DEGREE
 SPECIAL = (353, 449)
 
 
-TYPES = (torch.int64, torch.int32)
+INT64 = torch.int64
+TYPES = (INT64, torch.int32)
 
 
 def moduli(dtype: torch.dtype = torch.int64) -> Tensor:
@@ -126,6 +127,12 @@ def packed(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
     return residues(2, dtype=dtype), tables, parameters(dtype)
 
 
+def variant(dtype: torch.dtype) -> tuple[str, Tensor, Tensor, Tensor]:
+    """The transforms of a named instruction set exist for int64 residues alone."""
+    tables = ntt_diagnostic_ops.variant_tables("scalar", roots(INT64), DEGREE, parameters())
+    return "scalar", residues(2), tables, parameters()
+
+
 def butterflies(degree: int, inverse: bool = False) -> tuple[Tensor, ...]:
     """Even and odd positions and twiddle numbers of a radix-2 transform, as its three loops."""
     stages, blocks = [], 1
@@ -210,6 +217,15 @@ SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
     "fhelium_ntt_ops::ntt_radix2_indexed_": lambda dtype: indexed(dtype, False),
     "fhelium_ntt_ops::intt_radix2_indexed": lambda dtype: indexed(dtype, True),
     "fhelium_ntt_ops::intt_radix2_indexed_": lambda dtype: indexed(dtype, True),
+    "fhelium_ntt_diagnostic_ops::variant_names": lambda dtype: (),
+    "fhelium_ntt_diagnostic_ops::variant_tables": lambda dtype: (
+        "scalar",
+        roots(INT64),
+        DEGREE,
+        parameters(),
+    ),
+    "fhelium_ntt_diagnostic_ops::variant_ntt": variant,
+    "fhelium_ntt_diagnostic_ops::variant_intt": variant,
     "fhelium_random_ops::chacha20_blocks": lambda dtype: (stream_key(), stream_key()[:12], 3, 5),
     "fhelium_random_ops::sample_uniform": lambda dtype: (
         stream_key(),
@@ -225,3 +241,16 @@ SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
     "fhelium_random_ops::sample_gaussian": lambda dtype: (stream_key(), 1, 2, DEGREE),
     "fhelium_random_ops::sample_rounded_gaussian": lambda dtype: (stream_key(), 36.1, 2, DEGREE),
 }
+
+CUDA_ONLY = {
+    f"fhelium_ntt_ops::{direction}_{policy}{twin}": lambda dtype: (
+        residues(2, dtype=dtype),
+        torch.zeros(1, dtype=torch.int64),
+        roots(dtype),
+        parameters(dtype),
+    )
+    for direction in ("ntt", "intt")
+    for policy in ("compact", "fixed_radix")
+    for twin in ("", "_")
+}
+"""Rows of the operators that the CPU refuses."""

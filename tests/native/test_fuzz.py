@@ -155,6 +155,13 @@ def scalars(value: Any) -> tuple[Any, ...]:
     """Other values that the schema lets through in place of an argument that is no tensor."""
     if isinstance(value, torch.dtype):
         return DTYPES
+    if isinstance(value, str):
+        return (
+            "",
+            "sse",
+            "scalar ",
+            *torch.ops.fhelium_ntt_diagnostic_ops.variant_names().split(", "),
+        )
     return INTEGERS if isinstance(value, int) else REALS
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+from pathlib import Path
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from fhelium.native import fake
 from fhelium.native.fake import shapes
 from fhelium.native.wrapper import rns_ops
-from tests.native.samples import PRIMES, SAMPLES, TYPES, pair, parameters, residues
+from tests.native.samples import CUDA_ONLY, PRIMES, SAMPLES, TYPES, pair, parameters, residues
 from tests.programs import run_python
 from tools import generate_native
 
@@ -73,8 +74,7 @@ def test_a_shape_rule_that_does_not_fit_is_an_error(monkeypatch):
 def test_every_operator_has_wrapper_shape_and_sample():
     live = live_names()
     assert sorted(live) == fake.operator_names()
-    assert [name for name in live if name not in SAMPLES] == []
-    assert [name for name in SAMPLES if name not in live] == []
+    assert sorted(live) == sorted([*SAMPLES, *CUDA_ONLY])
     faked = [f"{family.NAMESPACE}::{name}" for family in fake._families() for name in family.FAKES]
     needs_fake = [n for n in live if returns_tensor(n) or n.endswith("_")]
     assert sorted(faked) == sorted(needs_fake)
@@ -82,6 +82,28 @@ def test_every_operator_has_wrapper_shape_and_sample():
         names = [argument.name for argument in operator(name)._schema.arguments]
         assert list(inspect.signature(wrapper(name)).parameters) == names
         assert wrapper(name).__doc__ == f"``{str(operator(name)._schema).partition('::')[2]}``"
+
+
+@pytest.mark.parametrize("name", sorted([*SAMPLES, *CUDA_ONLY]))
+def test_every_operator_is_registered_for_the_cpu_and_documented(name):
+    keys = ("CPU", "CompositeExplicitAutograd")
+    assert any(torch._C._dispatch_has_kernel_for_dispatch_key(name, key) for key in keys)
+    page = Path(generate_native.__file__).parents[1] / "docs" / "operators.md"
+    assert f"`{str(operator(name)._schema).partition('::')[2]}`" in page.read_text()
+
+
+@each_type
+@pytest.mark.parametrize("name", sorted(CUDA_ONLY))
+def test_the_cpu_refuses_transforms_of_cuda_and_names_its_own(name, dtype):
+    arguments = CUDA_ONLY[name](dtype)
+    before = arguments[0].clone()
+    base = name.partition("::")[2]
+    with pytest.raises(RuntimeError, match=f"^{base}: input is on the CPU.*ntt_packed and"):
+        wrapper(name)(*arguments)
+    assert torch.equal(arguments[0], before)
+    with FakeTensorMode(shape_env=ShapeEnv()) as mode:
+        imitation = wrapper(name)(*map(mode.from_tensor, arguments))
+    assert imitation is None if name.endswith("_") else imitation.shape == before.shape
 
 
 @each_type
@@ -132,6 +154,10 @@ def test_parameter_rows_of_the_shapes_are_those_of_the_enumeration():
     assert len(rns_ops.parameter_row_names().split(",")) == shapes.PARAMETER_ROWS
 
 
+class Traced(Exception):  # noqa: N818
+    """A backend got its graph."""
+
+
 def sum_of_three(lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:
     result = rns_ops.add_standard(lhs, rhs, rns_params)
     rns_ops.add_standard_(result, rhs, rns_params)
@@ -146,6 +172,26 @@ def test_compiled_function_of_operators_has_no_graph_break():
     longer = residues(5, seed=3)  # another batch, so dynamic shapes are exercised too
     expected = (longer + 2 * rhs) % torch.tensor(PRIMES)[:, None]
     assert torch.equal(compiled(longer, rhs, rns_params), expected)
+
+
+@pytest.mark.parametrize("name", [name for name in OPERATORS if SAMPLES[name](torch.int64)])
+def test_tracing_runs_no_kernel(name):
+    arguments, call = SAMPLES[name](torch.int64), wrapper(name)
+    before = [a.clone() if isinstance(a, torch.Tensor) else a for a in arguments]
+
+    def stop(graph, example_inputs):
+        assert operator(name) in [node.target for node in graph.graph.nodes]
+        raise Traced
+
+    torch._dynamo.reset()
+    compiled = torch.compile(lambda *given: call(*given), fullgraph=True, backend=stop)
+    with (
+        torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True),
+        pytest.raises(torch._dynamo.exc.BackendCompilerFailed, match="Traced"),
+    ):
+        compiled(*arguments)
+    for argument, copy in zip(arguments, before, strict=True):  # written in place by no kernel
+        assert torch.equal(argument, copy) if isinstance(copy, torch.Tensor) else argument == copy
 
 
 def test_the_first_use_may_be_inside_a_compiled_function():

@@ -9,10 +9,18 @@ from fhelium.native.fake import shapes
 
 NAMESPACE = "fhelium_ntt_ops"
 OPERATORS = (
+    "intt_compact",
+    "intt_compact_",
+    "intt_fixed_radix",
+    "intt_fixed_radix_",
     "intt_packed",
     "intt_packed_",
     "intt_radix2_indexed",
     "intt_radix2_indexed_",
+    "ntt_compact",
+    "ntt_compact_",
+    "ntt_fixed_radix",
+    "ntt_fixed_radix_",
     "ntt_packed",
     "ntt_packed_",
     "ntt_radix2_indexed",
@@ -20,6 +28,26 @@ OPERATORS = (
     "ntt_tables",
     "radix2_twiddles",
 )
+
+
+def intt_compact(input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.like(input)
+
+
+def intt_compact_(input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor) -> None:
+    return None
+
+
+def intt_fixed_radix(
+    input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor
+) -> Tensor:
+    return shapes.like(input)
+
+
+def intt_fixed_radix_(
+    input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor
+) -> None:
+    return None
 
 
 def intt_packed(input: Tensor, tables: Tensor, rns_params: Tensor) -> Tensor:
@@ -49,6 +77,24 @@ def intt_radix2_indexed_(
     twiddles: Tensor,
     rns_params: Tensor,
 ) -> None:
+    return None
+
+
+def ntt_compact(input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.like(input)
+
+
+def ntt_compact_(input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor) -> None:
+    return None
+
+
+def ntt_fixed_radix(
+    input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor
+) -> Tensor:
+    return shapes.like(input)
+
+
+def ntt_fixed_radix_(input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor) -> None:
     return None
 
 
@@ -91,10 +137,18 @@ def radix2_twiddles(roots: Tensor, degree: int, rns_params: Tensor) -> Tensor:
 
 
 FAKES = {
+    "intt_compact": intt_compact,
+    "intt_compact_": intt_compact_,
+    "intt_fixed_radix": intt_fixed_radix,
+    "intt_fixed_radix_": intt_fixed_radix_,
     "intt_packed": intt_packed,
     "intt_packed_": intt_packed_,
     "intt_radix2_indexed": intt_radix2_indexed,
     "intt_radix2_indexed_": intt_radix2_indexed_,
+    "ntt_compact": ntt_compact,
+    "ntt_compact_": ntt_compact_,
+    "ntt_fixed_radix": ntt_fixed_radix,
+    "ntt_fixed_radix_": ntt_fixed_radix_,
     "ntt_packed": ntt_packed,
     "ntt_packed_": ntt_packed_,
     "ntt_radix2_indexed": ntt_radix2_indexed,

@@ -9,6 +9,34 @@ from torch import Tensor
 from fhelium.native.runtime import require_native
 
 
+def intt_compact(input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor) -> Tensor:
+    """``intt_compact(Tensor input, Tensor schedule, Tensor twiddles, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ntt_ops.intt_compact.default(input, schedule, twiddles, rns_params)
+
+
+def intt_compact_(input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor) -> None:
+    """``intt_compact_(Tensor(a!) input, Tensor schedule, Tensor twiddles, Tensor rns_params) -> ()``"""
+    require_native()
+    torch.ops.fhelium_ntt_ops.intt_compact_.default(input, schedule, twiddles, rns_params)
+
+
+def intt_fixed_radix(
+    input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor
+) -> Tensor:
+    """``intt_fixed_radix(Tensor input, Tensor schedule, Tensor twiddles, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ntt_ops.intt_fixed_radix.default(input, schedule, twiddles, rns_params)
+
+
+def intt_fixed_radix_(
+    input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor
+) -> None:
+    """``intt_fixed_radix_(Tensor(a!) input, Tensor schedule, Tensor twiddles, Tensor rns_params) -> ()``"""
+    require_native()
+    torch.ops.fhelium_ntt_ops.intt_fixed_radix_.default(input, schedule, twiddles, rns_params)
+
+
 def intt_packed(input: Tensor, tables: Tensor, rns_params: Tensor) -> Tensor:
     """``intt_packed(Tensor input, Tensor tables, Tensor rns_params) -> Tensor``"""
     require_native()
@@ -49,6 +77,32 @@ def intt_radix2_indexed_(
     torch.ops.fhelium_ntt_ops.intt_radix2_indexed_.default(
         input, even_indices, odd_indices, schedule, twiddles, rns_params
     )
+
+
+def ntt_compact(input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor) -> Tensor:
+    """``ntt_compact(Tensor input, Tensor schedule, Tensor twiddles, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ntt_ops.ntt_compact.default(input, schedule, twiddles, rns_params)
+
+
+def ntt_compact_(input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor) -> None:
+    """``ntt_compact_(Tensor(a!) input, Tensor schedule, Tensor twiddles, Tensor rns_params) -> ()``"""
+    require_native()
+    torch.ops.fhelium_ntt_ops.ntt_compact_.default(input, schedule, twiddles, rns_params)
+
+
+def ntt_fixed_radix(
+    input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor
+) -> Tensor:
+    """``ntt_fixed_radix(Tensor input, Tensor schedule, Tensor twiddles, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ntt_ops.ntt_fixed_radix.default(input, schedule, twiddles, rns_params)
+
+
+def ntt_fixed_radix_(input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor) -> None:
+    """``ntt_fixed_radix_(Tensor(a!) input, Tensor schedule, Tensor twiddles, Tensor rns_params) -> ()``"""
+    require_native()
+    torch.ops.fhelium_ntt_ops.ntt_fixed_radix_.default(input, schedule, twiddles, rns_params)
 
 
 def ntt_packed(input: Tensor, tables: Tensor, rns_params: Tensor) -> Tensor:
