@@ -31,8 +31,9 @@ FHELIUM_INLINE double centred_ratio(u64 w, u64 q) { return centred(w, q) / (doub
 struct Doubles4 {
   using Vector = __m256d;
   static constexpr int kLanes = 4;
-  static constexpr int kWords = 1;    // words a twiddle: w = round(v q), as |v q - w| < 2^-5
-  static constexpr int kProduct = 1;  // a product is below q in absolute value
+  static constexpr int kTogether = 4;  // blocks that go through their levels together
+  static constexpr int kWords = 1;     // words a twiddle: w = round(v q), as |v q - w| < 2^-5
+  static constexpr int kProduct = 1;   // a product is below q in absolute value
 
   using Twiddle = Factor;  // one or four different ones
 

@@ -51,6 +51,7 @@ FHELIUM_INLINE __m512i reduce_once(__m512i x, __m512i bound) {
 struct Words8 {
   using Vector = __m512i;
   static constexpr int kLanes = 8;
+  static constexpr int kTogether = 2;  // blocks that go through their levels together
 
   /// A fixed factor and its quotient, one or eight different ones.
   struct Twiddle {

@@ -88,34 +88,60 @@ struct Forward {
 
   /// The levels of `count` blocks in registers, and the way to [0, q).
   void blocks(u64* x, i64 count, const u64* table, const u64* next) const {
-    const Forward self = *this;
-    for (; count > 0; --count, x += Layout::kBlock, table += A::kWords * Layout::kBlock) {
-      prefetch_soon<A::kWords * Layout::kBlock>(table +
-                                                A::kWords * kPrefetchBlocks * Layout::kBlock);
-      next = prefetch_later<Layout::kBlock>(next);
-      Vector v[8];
-      FHELIUM_UNROLL
-      for (int i = 0; i < 8; ++i) v[i] = A::load(x + A::kLanes * i);
-      FHELIUM_UNROLL
-      for (int depth = 0; depth < 3; ++depth)
-        self.template level<8, false>(
-            v, depth, [&](int k) { return self.a.twiddle_spread(table + A::kWords * k); });
-      FHELIUM_UNROLL
-      for (int first = 0; first < 8; first += A::kLanes) {
-        A::transpose(v + first);
-        const int vectors = first / A::kLanes * (A::kLanes - 1);
-        FHELIUM_UNROLL
-        for (int depth = 0; depth < Layout::kRowLevels; ++depth)
-          self.template level<A::kLanes, false>(v + first, depth, [&](int k) {
-            return self.a.twiddle_load(table + A::kWords * Layout::vector_offset(vectors + k));
-          });
-        FHELIUM_UNROLL
-        for (int i = first; i < first + A::kLanes; ++i) v[i] = self.a.finish(v[i]);
-        A::transpose(v + first);
-      }
-      FHELIUM_UNROLL
-      for (int i = 0; i < 8; ++i) self.a.store_residues(x + A::kLanes * i, v[i]);
+    constexpr i64 kWords = A::kTogether * Layout::kBlock;
+    for (; count >= A::kTogether; count -= A::kTogether) {
+      next = some_blocks<A::kTogether>(x, table, next);
+      x += kWords, table += A::kWords * kWords;
     }
+    for (; count > 0; --count) {
+      next = some_blocks<1>(x, table, next);
+      x += Layout::kBlock, table += A::kWords * Layout::kBlock;
+    }
+  }
+
+  /// Several blocks, level by level: one alone would wait for its own products.
+  template <int kBlocks>
+  FHELIUM_METHOD const u64* some_blocks(u64* x, const u64* table, const u64* next) const {
+    const Forward self = *this;
+    constexpr i64 kTable = A::kWords * Layout::kBlock;
+    Vector v[kBlocks][8];
+    FHELIUM_UNROLL
+    for (int b = 0; b < kBlocks; ++b) {
+      prefetch_soon<kTable>(table + kTable * (b + kPrefetchBlocks));
+      next = prefetch_later<Layout::kBlock>(next);
+      FHELIUM_UNROLL
+      for (int i = 0; i < 8; ++i) v[b][i] = A::load(x + Layout::kBlock * b + A::kLanes * i);
+    }
+    FHELIUM_UNROLL
+    for (int depth = 0; depth < 3; ++depth) FHELIUM_UNROLL
+    for (int b = 0; b < kBlocks; ++b)
+      self.template level<8, false>(v[b], depth, [&](int k) {
+        return self.a.twiddle_spread(table + kTable * b + A::kWords * k);
+      });
+    FHELIUM_UNROLL
+    for (int first = 0; first < 8; first += A::kLanes) {
+      const int vectors = first / A::kLanes * (A::kLanes - 1);
+      FHELIUM_UNROLL
+      for (int b = 0; b < kBlocks; ++b) A::transpose(v[b] + first);
+      FHELIUM_UNROLL
+      for (int depth = 0; depth < Layout::kRowLevels; ++depth) FHELIUM_UNROLL
+      for (int b = 0; b < kBlocks; ++b)
+        self.template level<A::kLanes, false>(v[b] + first, depth, [&](int k) {
+          return self.a.twiddle_load(table + kTable * b +
+                                     A::kWords * Layout::vector_offset(vectors + k));
+        });
+      FHELIUM_UNROLL
+      for (int b = 0; b < kBlocks; ++b) {
+        FHELIUM_UNROLL
+        for (int i = first; i < first + A::kLanes; ++i) v[b][i] = self.a.finish(v[b][i]);
+        A::transpose(v[b] + first);
+      }
+    }
+    FHELIUM_UNROLL
+    for (int b = 0; b < kBlocks; ++b) FHELIUM_UNROLL
+    for (int i = 0; i < 8; ++i)
+      self.a.store_residues(x + Layout::kBlock * b + A::kLanes * i, v[b][i]);
+    return next;
   }
 
   /// What follows pass number `pass` over block `index` of n words: depth first, to stay in cache.

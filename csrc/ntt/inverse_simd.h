@@ -111,41 +111,69 @@ struct Inverse {
 
   /// The levels of `count` blocks in registers; `table` is the first block's mirror.
   void blocks(u64* out, const u64* in, i64 count, const u64* table, const u64* next) const {
-    const Inverse self = *this;
-    for (; count > 0; --count, out += Layout::kBlock, in += Layout::kBlock) {
-      prefetch_soon<A::kWords * Layout::kBlock>(table -
-                                                A::kWords * kPrefetchBlocks * Layout::kBlock);
-      next = prefetch_later<Layout::kBlock>(next);
-      Vector v[8], rows[8];
-      int bounds[8];
-      FHELIUM_UNROLL
-      for (int i = 0; i < 8; ++i) {
-        v[i] = self.a.load_residues(in + A::kLanes * (7 - i));  // row 7 - i of the mirror is row i
-        bounds[i] = 1;
-      }
-      FHELIUM_UNROLL
-      for (int first = 0; first < 8; first += A::kLanes) {
-        A::transpose(v + first);
-        const int vectors = first / A::kLanes * (A::kLanes - 1);
-        FHELIUM_UNROLL
-        for (int log = 0; log < Layout::kRowLevels; ++log)
-          self.template level<A::kLanes>(v + first, bounds + first, 1 << log, [&](int k) {
-            return self.a.twiddle_load(table + A::kWords * Layout::vector_offset(vectors + k));
-          });
-        self.template settle<A::kLanes>(v + first, bounds + first);
-        A::transpose(v + first);
-      }
-      FHELIUM_UNROLL
-      for (int i = 0; i < 8; ++i) rows[i] = v[7 - i];
-      FHELIUM_UNROLL
-      for (int log = 0; log < 3; ++log)
-        self.template level<8>(rows, bounds, 1 << log,
-                               [&](int k) { return self.a.twiddle_spread(table + A::kWords * k); });
-      self.template settle<8>(rows, bounds);
-      FHELIUM_UNROLL
-      for (int i = 0; i < 8; ++i) A::store(out + A::kLanes * i, rows[i]);
-      table -= A::kWords * Layout::kBlock;
+    constexpr i64 kWords = A::kTogether * Layout::kBlock;
+    for (; count >= A::kTogether; count -= A::kTogether) {
+      next = some_blocks<A::kTogether>(out, in, table, next);
+      out += kWords, in += kWords, table -= A::kWords * kWords;
     }
+    for (; count > 0; --count) {
+      next = some_blocks<1>(out, in, table, next);
+      out += Layout::kBlock, in += Layout::kBlock, table -= A::kWords * Layout::kBlock;
+    }
+  }
+
+  /// Several blocks, level by level: one alone would wait for its own products.
+  template <int kBlocks>
+  FHELIUM_METHOD const u64* some_blocks(u64* out, const u64* in, const u64* table,
+                                        const u64* next) const {
+    const Inverse self = *this;
+    constexpr i64 kTable = A::kWords * Layout::kBlock;
+    Vector v[kBlocks][8], rows[kBlocks][8];
+    int bounds[kBlocks][8];
+    FHELIUM_UNROLL
+    for (int b = 0; b < kBlocks; ++b) {
+      prefetch_soon<kTable>(table - kTable * (b + kPrefetchBlocks));
+      next = prefetch_later<Layout::kBlock>(next);
+      FHELIUM_UNROLL
+      for (int i = 0; i < 8; ++i) {  // row 7 - i of the mirror is row i
+        v[b][i] = self.a.load_residues(in + Layout::kBlock * b + A::kLanes * (7 - i));
+        bounds[b][i] = 1;
+      }
+    }
+    FHELIUM_UNROLL
+    for (int first = 0; first < 8; first += A::kLanes) {
+      const int vectors = first / A::kLanes * (A::kLanes - 1);
+      FHELIUM_UNROLL
+      for (int b = 0; b < kBlocks; ++b) A::transpose(v[b] + first);
+      FHELIUM_UNROLL
+      for (int log = 0; log < Layout::kRowLevels; ++log) FHELIUM_UNROLL
+      for (int b = 0; b < kBlocks; ++b)
+        self.template level<A::kLanes>(v[b] + first, bounds[b] + first, 1 << log, [&](int k) {
+          return self.a.twiddle_load(table - kTable * b +
+                                     A::kWords * Layout::vector_offset(vectors + k));
+        });
+      FHELIUM_UNROLL
+      for (int b = 0; b < kBlocks; ++b) {
+        self.template settle<A::kLanes>(v[b] + first, bounds[b] + first);
+        A::transpose(v[b] + first);
+      }
+    }
+    FHELIUM_UNROLL
+    for (int b = 0; b < kBlocks; ++b) FHELIUM_UNROLL
+    for (int i = 0; i < 8; ++i) rows[b][i] = v[b][7 - i];
+    FHELIUM_UNROLL
+    for (int log = 0; log < 3; ++log) FHELIUM_UNROLL
+    for (int b = 0; b < kBlocks; ++b)
+      self.template level<8>(rows[b], bounds[b], 1 << log, [&](int k) {
+        return self.a.twiddle_spread(table - kTable * b + A::kWords * k);
+      });
+    FHELIUM_UNROLL
+    for (int b = 0; b < kBlocks; ++b) {
+      self.template settle<8>(rows[b], bounds[b]);
+      FHELIUM_UNROLL
+      for (int i = 0; i < 8; ++i) A::store(out + Layout::kBlock * b + A::kLanes * i, rows[b][i]);
+    }
+    return next;
   }
 
   /// What precedes pass number `pass` over block `index` of n words: depth first, to stay in cache.
