@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from fhelium import compile as fc
+from fhelium.backend import OperationBackend
 from tests.compile.support import TO_CKKS, CompileRing
 
 LOWER = fc.LowerCkksToRnsNttPass()
@@ -121,3 +122,81 @@ def test_every_operation_is_lowered_bit_for_bit(ring: CompileRing, name: str, do
     found = routes(ring, compilation, values)
     expected = found.pop("emitted eager")
     require_equal(found, expected)
+
+
+PLAIN = "!ckks.plaintext<depth = 0, polynomial_domain = {domain}, residue_representation = {form}>"
+
+
+@pytest.mark.parametrize("batch", [(), (3,)])
+@pytest.mark.parametrize("domain", ["coefficient", "ntt"])
+def test_plaintexts_and_batches(ring: CompileRing, domain: str, batch: tuple[int, ...]) -> None:
+    def function(x, p, q):
+        return x + p, p - x, x * q, x - p
+
+    captured = ring.capture(
+        function,
+        x=fc.encrypted(polynomial_domain=domain),
+        p=fc.plaintext(polynomial_domain=domain, residue_representation="standard"),
+        q=fc.plaintext(polynomial_domain="ntt", residue_representation="montgomery"),
+    )
+    message = torch.linspace(-1, 1, 512, dtype=torch.float64).expand(*batch, 512)
+    engine, x = ring.engine, ring.encrypt(message, output_domain=domain)
+    summand = engine.prepare_plaintext(0.5, like=x, for_="add")
+    factor = engine.prepare_plaintext(message.flip(-1), like=x)
+    found = routes(ring, fc.Pipeline(TO_CKKS).run(captured), [x, summand, factor])
+    negated = engine.negate(x)
+    expected = (
+        engine.add_plaintext(x, summand),
+        engine.add_plaintext(negated, summand),
+        engine.multiply_plaintext(x, factor),
+        engine.negate(engine.add_plaintext(negated, summand)),
+    )
+    require_equal(found, expected)
+
+
+def test_sums_of_plaintext_products_and_hoisted_rotations(ring: CompileRing) -> None:
+    x_type = "!ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt>"
+    p_type = PLAIN.format(domain="ntt", form="montgomery")
+    text = f"""
+    func.func @f(%x: {x_type} {{core.name = "x"}}, %p: {p_type} {{core.name = "p"}})
+        -> (!ckks.ciphertext, !ckks.ciphertext) {{
+      %k = "core.material"() <{{symbol = "rotation-key:1"}}> : () -> !ckks.rotation_key
+      %l = "core.material"() <{{symbol = "rotation-key:3"}}> : () -> !ckks.rotation_key
+      %0, %1 = "ckks.rotate_many"(%x, %k, %l)
+        <{{steps = [1 : i64, 3 : i64], operandSegmentSizes = array<i32: 1, 2, 0>}}>
+        : ({x_type}, !ckks.rotation_key, !ckks.rotation_key)
+        -> (!ckks.ciphertext, !ckks.ciphertext)
+      %2 = "ckks.sum_plaintext_products"(%0, %1, %p, %p)
+        <{{operandSegmentSizes = array<i32: 2, 2, 0>}}>
+        : (!ckks.ciphertext, !ckks.ciphertext, {p_type}, {p_type}) -> !ckks.ciphertext
+      func.return %1, %2 : !ckks.ciphertext, !ckks.ciphertext
+    }}"""
+    compilation = fc.Pipeline((fc.AssignCkksScalesPass(),)).run(ring.parse(text))
+    engine, x = ring.engine, ring.encrypt(0.5, output_domain="ntt")
+    factor = engine.prepare_plaintext(0.25, like=x)
+    found = routes(ring, compilation, [x, factor])
+    one, three = engine.rotate_many_by_steps(x, (1, 3))
+    require_equal(found, (three, engine.sum_plaintext_products([one, three], [factor, factor])))
+
+
+def test_a_change_of_the_secret_key(ring: CompileRing) -> None:
+    engine = ring.engine
+    key = engine.create_switching_key(ring.secret_key, engine.create_secret_key())
+    symbol, x_type = f"switching-key:{key.source_key_id}", "!ckks.ciphertext<depth = 0>"
+    text = f"""
+    func.func @f(%x: {x_type} {{core.name = "x"}}) -> !ckks.ciphertext {{
+      %k = "core.material"() <{{symbol = "{symbol}"}}> : () -> !ckks.switching_key
+      %0 = "ckks.switch_key"(%x, %k) <{{source_key_id = "{key.source_key_id}"}}>
+        : ({x_type}, !ckks.switching_key) -> !ckks.ciphertext
+      func.return %0 : !ckks.ciphertext
+    }}"""
+    text = text.replace("depth = 0", "depth = 0, polynomial_domain = coefficient")
+    compilation = ring.parse(text)
+    needed = fc.EvaluationKeyRequirements.of(compilation)
+    assert needed.source_key_ids == (key.source_key_id,)
+    x = ring.encrypt(0.5)
+    expected = engine.switch_key(x, key)
+    for steps in ((), (fc.LowerCkksToRnsNttPass(),)):
+        found = fc.Pipeline(steps).run(compilation)
+        assert fc.prepare_material_bindings(found, resources=ring.resources, keys=[key]) == ()
+        require_equal({"linked": (OperationBackend().link(found).run(x),)}, (expected,))

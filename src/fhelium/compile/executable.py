@@ -41,6 +41,8 @@ class ProgramExecutable:
     def __init__(self, compilation: Compilation, host: HostFunction) -> None:
         self._compilation = compilation
         self._host = host
+        self._inputs = compilation.program.inputs
+        self._outputs = compilation.program.outputs
         self._states: dict[tuple[CkksState, ...], tuple[CkksState, ...]] = {}
 
     @property
@@ -56,7 +58,7 @@ class ProgramExecutable:
     @property
     def input_names(self) -> tuple[str, ...]:
         """Return the names of the inputs."""
-        return self._compilation.program.input_names
+        return tuple(entry.name for entry in self._inputs)
 
     @property
     def source(self) -> str:
@@ -79,19 +81,18 @@ class ProgramExecutable:
             StateError: Inputs and keys do not fit one another, as in a call of an Engine.
             ExecutionError: The state of an output is not known completely; the text names it.
         """
-        program = self._compilation.program
         inputs = [
             _checked(entry, value, self._compilation)
             for entry, value in self._arguments(arguments, named)
         ]
-        _require_one_batch(program, inputs)
+        _require_one_batch(self.input_names, inputs)
         if inputs:
             self._require_device(inputs)
         states = self._output_states(tuple(value.state for value in inputs))
         tensors = self._host.call(*(value.data for value in inputs))
         results = tuple(
             _public(output, tensor, state)
-            for output, tensor, state in zip(program.outputs, tensors, states, strict=True)
+            for output, tensor, state in zip(self._outputs, tensors, states, strict=True)
         )
         return results[0] if len(results) == 1 else results
 
@@ -100,11 +101,10 @@ class ProgramExecutable:
     def _arguments(
         self, arguments: tuple[Any, ...], named: dict[str, Any]
     ) -> list[tuple[Input, Any]]:
-        entries = self._compilation.program.inputs
         given = dict(zip(self.input_names, arguments, strict=False))
         twice = sorted(given.keys() & named.keys())
         found = {**given, **named}
-        if twice or len(arguments) > len(entries) or found.keys() != set(self.input_names):
+        if twice or len(arguments) > len(self._inputs) or found.keys() != set(self.input_names):
             shown = f"{len(arguments)} inputs in order and {sorted(named)} by name"
             raise ExecutionInputError(
                 "run",
@@ -112,7 +112,7 @@ class ProgramExecutable:
                 "A Program takes each of its inputs once",
                 "Pass them in order or by name",
             )
-        return [(entry, found[entry.name]) for entry in entries]
+        return [(entry, found[entry.name]) for entry in self._inputs]
 
     def _require_device(self, inputs: list[Any]) -> None:
         require_same_device("run", inputs)
@@ -150,7 +150,8 @@ def output_states(compilation: Compilation, states: tuple[CkksState, ...]) -> tu
     }
     named = {operation.symbol.data for operation in materials_of(program)}
     keys = [state for symbol, state in compilation.key_states.items() if symbol in named]
-    if states:
+    changes_key = any(symbol.startswith("switching-key:") for symbol in named)
+    if states and not changes_key:  # else the rules of its operations say whose keys may meet
         require_same_context("run", *states, *keys)
     config = compilation.workspace.config
     for operation in program.operations:
@@ -239,10 +240,10 @@ def compilation_state(compilation: Compilation) -> CkksState:
     return CkksState(config=config, insecure=config.insecure)
 
 
-def _require_one_batch(program: Program, inputs: list[Any]) -> None:
+def _require_one_batch(names: tuple[str, ...], inputs: list[Any]) -> None:
     ciphertexts = [
         (name, value.batch_shape)
-        for name, value in zip(program.input_names, inputs, strict=True)
+        for name, value in zip(names, inputs, strict=True)
         if isinstance(value, Ciphertext)
     ]
     for name, shape in ciphertexts[1:]:

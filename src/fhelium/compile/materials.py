@@ -121,7 +121,8 @@ def prepare_material_bindings(
 
     Raises:
         ContextMismatchError: The resources or a key belong to other parameters.
-        KeyMismatchError: Two keys belong to different secret keys.
+        KeyMismatchError: Two keys belong to different secret keys, and none leads from one to the
+            other.
         DeviceMismatchError: A key is on another device than the tables.
     """
     config = compilation.workspace.config
@@ -196,6 +197,6 @@ def _available_keys(
                 "Move the key, or make the resources on its device",
                 devices=(key.data.device, resources.device),
             )
-    if found:
+    if found and not any(type(key) is SwitchingKey for key in found):
         require_same_context(operation, *(key.state for key in found))
     return {_KEY_SYMBOLS[type(key)](key)[0]: key for key in found}

@@ -41,6 +41,8 @@ class EngineMethod:
         hidden: Attributes that only the IR has.
         generated: Write the method from the declaration; False where it is written by hand
             because it takes other arguments than the operation.
+        with_one_key: Method that gives one result with one key, where this one gives a list of
+            results with keys that it finds itself.
     """
 
     name: str
@@ -49,6 +51,7 @@ class EngineMethod:
     key_lookup: str | None = None
     hidden: tuple[str, ...] = ()
     generated: bool = True
+    with_one_key: str | None = None
 
 
 @dataclass(frozen=True)

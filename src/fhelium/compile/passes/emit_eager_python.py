@@ -8,7 +8,7 @@ from typing import Any
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
 from fhelium.compile.python_source import Body, EagerPythonSource, Names, refusal
-from fhelium.ir.operation import DeclaredOperation
+from fhelium.ir.operation import DeclaredOperation, EngineMethod
 
 ENTRY_POINT = "generated_eager"
 
@@ -25,7 +25,7 @@ class EmitEagerPythonPass(CompilePass):
 
     def run(self, compilation: Compilation) -> None:
         program = compilation.program
-        body = Body(program, Names("engine", "materials", "resources", ENTRY_POINT))
+        body = Body(program, Names("engine", "key", "materials", "resources", ENTRY_POINT))
         for index, operation in enumerate(program.operations):
             if not body.write_core(operation):
                 if not isinstance(operation, DeclaredOperation) or operation.ENGINE is None:
@@ -36,7 +36,8 @@ class EmitEagerPythonPass(CompilePass):
                         "Emit where all operations are those of the ckks dialect",
                     )
                 call = _call(index, operation, body)
-                body.lines.append(f"{body.results(operation)} = engine.{call}")
+                comma = "," if operation.ENGINE.with_one_key else ""
+                body.lines.append(f"{body.results(operation)}{comma} = {call}")
         header = f'"""The Program {program.name!r} as calls of an Engine."""\n\n\n'
         compilation.workspace[EagerPythonSource] = EagerPythonSource(
             header + body.function(ENTRY_POINT, "engine"),
@@ -59,7 +60,19 @@ def _call(index: int, operation: DeclaredOperation, body: Body) -> str:
             f"it carries {len(operation.tables)} numerical tables, which the Engine chooses itself",
             "Use EmitBackendPythonPass, which keeps them",
         )
-    arguments = [_operand(index, operation, group, body) for group in operation.operand_groups()]
+    operands = [_operand(index, operation, group, body) for group in operation.operand_groups()]
+    options = _options(index, operation, method)
+    if method.with_one_key is None:
+        return f"engine.{method.name}({', '.join(operands + options)})"
+    # Rotations one by one are bit for bit those that share their digits.
+    ciphertext, keys = operands
+    one = f"engine.{method.with_one_key}({', '.join([ciphertext, 'key', *options])})"
+    return f"({one} for key in {keys})"
+
+
+def _options(index: int, operation: DeclaredOperation, method: EngineMethod) -> list[str]:
+    """Write the attributes that the method takes."""
+    options = []
     for name, value in operation.python_attributes().items():
         if name in method.hidden:
             raise refusal(
@@ -69,8 +82,8 @@ def _call(index: int, operation: DeclaredOperation, body: Body) -> str:
                 "Use EmitBackendPythonPass",
             )
         if name not in method.derived:
-            arguments.append(f"{name}={value!r}")
-    return f"{method.name}({', '.join(arguments)})"
+            options.append(f"{name}={value!r}")
+    return options
 
 
 def _operand(index: int, operation: DeclaredOperation, group: Any, body: Body) -> str:

@@ -68,7 +68,13 @@ class RotateManyOp(DeclaredOperation):
     output_domain = opt_prop_def(StringAttr)
     results_ = var_result_def(CiphertextType)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    ENGINE: ClassVar = EngineMethod("rotate_many_by_steps", "rotation", generated=False)
+    ENGINE: ClassVar = EngineMethod(
+        "rotate_many_by_steps",
+        "rotation",
+        derived={"steps": "[key.step for key in keys]"},
+        generated=False,
+        with_one_key="rotate_with_key",
+    )
     FACTS: ClassVar = OperationFacts(needs_key=True)
 
     @classmethod
