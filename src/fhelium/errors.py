@@ -181,6 +181,14 @@ class ExecutionInputError(ExecutionError, ValueError):
     """An execution's inputs are not those it was prepared for."""
 
 
+class CudaGraphInputError(ExecutionInputError):
+    """A replay's inputs, or the copy it is to wait for, are not those of the captured program."""
+
+
+class CudaGraphCaptureError(ExecutionError):
+    """A callable cannot be captured; ``stage`` and ``function_name`` say where, its cause why."""
+
+
 class FileFormatError(FHEliumError, ValueError):
     """A file is damaged, forged, of a newer format, or no file of this library at all."""
 

@@ -17,7 +17,7 @@ from fhelium.errors import DeviceMismatchError, OperandTypeError
 from fhelium.ir import noise
 from fhelium.ir.rules import chosen_domain, known_sum
 from fhelium.native.wrapper import ckks_ops
-from fhelium.rng import Domain
+from fhelium.rng import Domain, require_unrecorded
 from fhelium.values import (
     Ciphertext,
     Plaintext,
@@ -69,6 +69,7 @@ class EncryptionMethods(EncodingMethods):
             Cheon, Kim, Kim, Song (ASIACRYPT 2017), Enc; division by P as in Han, Ki (2020).
         """
         operation = "encrypt"
+        require_unrecorded(operation)
         self._require_public_key(operation, public_key)
         if not isinstance(plaintext, Plaintext):
             raise OperandTypeError(
@@ -131,6 +132,7 @@ class EncryptionMethods(EncodingMethods):
             Cheon, Kim, Kim, Song (ASIACRYPT 2017), Ecd and Enc.
         """
         operation = "encrypt_message"
+        require_unrecorded(operation)
         self._require_public_key(operation, public_key)
         target = public_key.device if device is None else device_of(device)
         if target != public_key.device:
@@ -192,6 +194,7 @@ class EncryptionMethods(EncodingMethods):
             Lyubashevsky, Peikert, Regev (EUROCRYPT 2010); message added as in Cheon et al. (2017).
         """
         operation = "encrypt_with_secret_key"
+        require_unrecorded(operation)
         self._require_secret_key(operation, secret_key)
         domain = chosen_domain(operation, output_domain, "coefficient")
         bound = real_number(operation, "message_bound", message_bound)

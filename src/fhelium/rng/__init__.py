@@ -1,6 +1,12 @@
 """Randomness: fresh entropy, named streams and the fork guard. Samplers are native operators."""
 
-from fhelium.rng.entropy import fresh_bytes, mark_native_threads_used, require_unforked
+from fhelium.rng.entropy import (
+    fresh_bytes,
+    mark_native_threads_used,
+    no_randomness,
+    require_unforked,
+    require_unrecorded,
+)
 from fhelium.rng.streams import STREAM_VERSION, Domain, RandomSource, derive, key_tensor
 
 __all__ = [
@@ -11,5 +17,7 @@ __all__ = [
     "fresh_bytes",
     "key_tensor",
     "mark_native_threads_used",
+    "no_randomness",
     "require_unforked",
+    "require_unrecorded",
 ]

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
 
 from fhelium.errors import RandomnessError
 
 ROOT_BYTES = 32
+
+_thread = threading.local()
 
 _native_threads_used = False
 _forked_under_threads = False
@@ -53,6 +60,49 @@ def require_unforked(operation: str) -> None:
         )
 
 
+@contextmanager
+def no_randomness() -> Iterator[None]:
+    """Refuse to draw in this thread: what runs inside is recorded, and its noise would repeat.
+
+    Example:
+        >>> try:
+        ...     with no_randomness():
+        ...         fresh_bytes("encrypt")
+        ... except RandomnessError as error:
+        ...     print(error.fact)
+        it was called while work is recorded for replay
+    """
+    before = getattr(_thread, "recorded", False)
+    _thread.recorded = True
+    try:
+        yield
+    finally:
+        _thread.recorded = before
+
+
+def require_unrecorded(operation: str) -> None:
+    """Refuse to draw while a CUDA Graph is captured: each replay would use the same noise.
+
+    Args:
+        operation: Name of the caller, for the error text.
+
+    Raises:
+        RandomnessError: Work is being captured, or is warmed up for that. Make keys and
+            ciphertexts outside the captured callable.
+
+    Example:
+        >>> require_unrecorded("encrypt")
+    """
+    captured = torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
+    if captured or getattr(_thread, "recorded", False):
+        raise RandomnessError(
+            operation,
+            "it was called while work is recorded for replay",
+            "A replay would repeat its noise, and noise used twice gives keys and messages away",
+            "Make keys and ciphertexts outside the captured callable and pass them in",
+        )
+
+
 def fresh_bytes(operation: str) -> bytes:
     """Take 32 bytes from the operating system's generator; no two calls share any state.
 
@@ -65,14 +115,16 @@ def fresh_bytes(operation: str) -> bytes:
         The bytes. Whoever derives keys from them keeps them out of logs, reprs and files.
 
     Raises:
-        RandomnessError: The process was forked under native threads, or the operating system has
-            no entropy to give. The text says which and what to do.
+        RandomnessError: The process was forked under native threads, work is being recorded for
+            replay, or the operating system has no entropy to give. The text says which and what
+            to do.
 
     Example:
         >>> len(fresh_bytes("create_secret_key"))
         32
     """
     require_unforked(operation)
+    require_unrecorded(operation)
     try:
         return os.urandom(ROOT_BYTES)
     except (NotImplementedError, OSError) as error:

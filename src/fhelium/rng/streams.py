@@ -193,6 +193,7 @@ class RandomSource:
         if self._seed_key is None:
             return entropy.fresh_bytes(operation)
         entropy.require_unforked(operation)
+        entropy.require_unrecorded(operation)
         if os.getpid() != self._process:
             raise RandomnessError(
                 operation,
