@@ -41,6 +41,8 @@ PYTHON_TYPES = {
     "bool": "bool",
     "str": "str",
     "ScalarType": "torch.dtype",
+    "List[int]": "list[int]",
+    "List[Tensor]": "list[Tensor]",
 }
 
 DTYPES = {3: "torch.int32", 4: "torch.int64"}
@@ -87,6 +89,11 @@ SHAPE_RULES = {
         "multiply_plaintext": "like(ciphertext)",
         "ciphertext_product": "product_components(lhs)",
         "ciphertext_square": "product_components(input)",
+        "key_switch_tables": "opaque_integers(rns_params)",
+        "relinearize": "two_components(input)",
+        "switch_galois": "like(input)",
+        "switch_hoisted": "one_for_each(input, keys)",
+        "multiply_relinearize_rescale": "one_limb_less(lhs)",
         "rescale_nearest": "with_limbs_of(input, inverse)",
         "rescale_truncating": "with_limbs_of(input, inverse)",
         "embedding_tables": "opaque_reals()",
@@ -206,7 +213,7 @@ def fake_body(namespace: str, schema: torch.FunctionSchema) -> str | None:
         if not name.endswith("_"):
             raise GenerationError(f"{schema.name} returns nothing, yet its name has no final _.")
         return "return None"
-    if "Tensor" not in kinds:
+    if not any("Tensor" in kind for kind in kinds):
         return None
     rule = SHAPE_RULES.get(namespace, {}).get(name)
     if rule is None:

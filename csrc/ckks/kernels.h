@@ -16,6 +16,14 @@ struct CkksKernels {
   /// out_c = sum_d digit_d key_c,d with keys in Montgomery form; standard result.
   void (*inner_product)(Word* out0, Word* out1, const KeySwitchTerm<Word>* terms, i64 count,
                         i64 digit_step, i64 key_step, i64 n, const Modulus<Word>& m);
+  /// out_c = kept_c factor + sum_d digit_d key_c,d on contiguous rows, factor and keys in
+  /// Montgomery form; standard result. A kept row may be null, or out_c itself. Digits are read at
+  /// the positions of `source`, which automorphism_source made, or in order where it is null.
+  void (*add_inner_product)(Word* out0, Word* out1, const Word* kept0, const Word* kept1,
+                            Word factor, const KeySwitchTerm<Word>* terms, i64 count,
+                            const uint32_t* source, i64 n, const Modulus<Word>& m);
+  /// out = (out - in) factor on contiguous rows, the factor in Montgomery form.
+  void (*subtract_scale)(Word* out, const Word* in, Word factor, i64 n, const Modulus<Word>& m);
   /// (a_0 b_0, a_0 b_1 + a_1 b_0, a_1 b_1), standard in and out.
   void (*product)(Word* const out[3], const Word* const lhs[2], i64 lhs_step,
                   const Word* const rhs[2], i64 rhs_step, i64 n, const Modulus<Word>& m);

@@ -52,6 +52,16 @@ void inner_product(u32* out0, u32* out1, const KeySwitchTerm<u32>* terms, i64 co
       n, [&](i64 k, auto lanes) { inner_vector(out0, out1, terms, count, group, k, lanes, m); });
 }
 
+void add_inner_product(u32* out0, u32* out1, const u32* kept0, const u32* kept1, u32 factor,
+                       const KeySwitchTerm<u32>* terms, i64 count, const uint32_t* source, i64 n,
+                       const Modulus<u32>& m) {
+  portable.add_inner_product(out0, out1, kept0, kept1, factor, terms, count, source, n, m);
+}
+
+void subtract_scale(u32* out, const u32* in, u32 factor, i64 n, const Modulus<u32>& m) {
+  portable.subtract_scale(out, in, factor, n, m);
+}
+
 // ---- ciphertext products -----------------------------------------------------------------------
 
 // The right factors go to Montgomery form first; the middle sum is below 2 q^2 < q R.
@@ -144,6 +154,8 @@ void permute(u32* out, const u32* in, i64 step, const uint32_t* source, i64 n) {
 
 const CkksKernels<u32> kCkksKernels32Avx2 = {
     .inner_product = inner_product,
+    .add_inner_product = add_inner_product,
+    .subtract_scale = subtract_scale,
     .product = product,
     .square = square,
     .rescale = rescale,

@@ -73,6 +73,16 @@ void inner_product(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 co
     inner_row<true>(out0, out1, terms, count, n, m);
 }
 
+void add_inner_product(u64* out0, u64* out1, const u64* kept0, const u64* kept1, u64 factor,
+                       const KeySwitchTerm<u64>* terms, i64 count, const uint32_t* source, i64 n,
+                       const Modulus<u64>& m) {
+  portable.add_inner_product(out0, out1, kept0, kept1, factor, terms, count, source, n, m);
+}
+
+void subtract_scale(u64* out, const u64* in, u64 factor, i64 n, const Modulus<u64>& m) {
+  portable.subtract_scale(out, in, factor, n, m);
+}
+
 // ---- ciphertext products -----------------------------------------------------------------------
 
 void product(u64* const out[3], const u64* const lhs[2], i64 lhs_step, const u64* const rhs[2],
@@ -160,6 +170,8 @@ void permute(u64* out, const u64* in, i64 step, const uint32_t* source, i64 n) {
 
 const CkksKernels<u64> kCkksKernels64Avx2 = {
     .inner_product = inner_product,
+    .add_inner_product = add_inner_product,
+    .subtract_scale = subtract_scale,
     .product = product,
     .square = square,
     .rescale = rescale,

@@ -21,22 +21,56 @@ FHELIUM_INLINE __m512i load_ahead(Whole, const u64* p) {
   return load(Whole{}, p);
 }
 
+/// Digits in order, or eight neighbours at a time in the order that an automorphism gives them.
+struct InOrder {
+  template <class Lanes>
+  inline __attribute__((always_inline)) __m512i digit(Lanes lanes, const u64* row, i64 k) const {
+    return load_ahead(lanes, row + k);
+  }
+};
+struct Permuted {
+  const uint32_t* source;
+  template <class Lanes>
+  inline __attribute__((always_inline)) __m512i digit(Lanes, const u64* row, i64 k) const {
+    const __m256i from = _mm256_loadu_si256((const __m256i*)(source + k));
+    return _mm512_permutexvar_epi64(_mm512_cvtepu32_epi64(from),
+                                    load(Whole{}, row + (source[k] & ~7u)));
+  }
+};
+
+/// Rows that are added on, times a factor; null where there are none.
+struct Kept {
+  const u64 *row0, *row1;
+  __m512i factor;
+};
+
+template <class Lanes>
+FHELIUM_INLINE Halves first_product(const u64* row, i64 at, Lanes lanes, __m512i factor) {
+  Halves sum = no_products();
+  if (row != nullptr) add_product(sum, load(lanes, row + at), factor);
+  return sum;
+}
+
 /// kVectors vectors of both results. kFold: the sum may pass q R, so it is folded after each group
 /// and before the last reduction.
-template <bool kFold, int kVectors, class Lanes>
-FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count,
+template <bool kFold, int kVectors, class Lanes, class Digits>
+FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const Kept& kept,
+                                const KeySwitchTerm<u64>* terms, i64 count, const Digits& digits,
                                 i64 k, Lanes lanes, const VectorModulus& m) {
   Halves sum0[kVectors], sum1[kVectors];
-  for (int v = 0; v < kVectors; ++v) sum0[v] = sum1[v] = no_products();
+  for (int v = 0; v < kVectors; ++v) {
+    sum0[v] = first_product(kept.row0, k + v * kLanes, lanes, kept.factor);
+    sum1[v] = first_product(kept.row1, k + v * kLanes, lanes, kept.factor);
+  }
   for (i64 d = 0; d < count; ++d) {
     const KeySwitchTerm<u64> term = terms[d];
     for (int v = 0; v < kVectors; ++v) {
       const i64 at = k + v * kLanes;
-      const __m512i x = load_ahead(lanes, term.digit + at);
+      const __m512i x = digits.digit(lanes, term.digit, at);
       add_product(sum0[v], x, load_ahead(lanes, term.key0 + at));
       add_product(sum1[v], x, load_ahead(lanes, term.key1 + at));
     }
-    if (kFold && (d % kFoldEvery == kFoldEvery - 1 || d == count - 1))
+    if (kFold && (d % kFoldEvery == kFoldEvery - 2 || d == count - 1))
       for (int v = 0; v < kVectors; ++v) {
         fold(sum0[v], m);
         fold(sum1[v], m);
@@ -50,13 +84,20 @@ FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const KeySwitchTerm<u64>* 
   }
 }
 
-template <bool kFold>
-void inner_row(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count, i64 n,
+template <class Digits>
+void inner_row(u64* out0, u64* out1, const u64* kept0, const u64* kept1, u64 factor,
+               const KeySwitchTerm<u64>* terms, i64 count, const Digits& digits, i64 n,
                const Modulus<u64>& modulus) {
   constexpr int kBlock = 4;  // a row's stretch of four cache lines
   const VectorModulus m = in_lanes(modulus);
+  const Kept kept = {kept0, kept1, broadcast(factor)};
+  // floor(R / q) products stay below q R, 2^11 low halves below 2^63.
+  const bool fits = (u64)count < modulus.reciprocal >> 12 && count < 2048;
   for_blocks<kBlock>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
-    inner_block<kFold, kVectors>(out0, out1, terms, count, k, lanes, m);
+    if (fits)
+      inner_block<false, kVectors>(out0, out1, kept, terms, count, digits, k, lanes, m);
+    else
+      inner_block<true, kVectors>(out0, out1, kept, terms, count, digits, k, lanes, m);
   });
 }
 
@@ -64,11 +105,34 @@ void inner_product(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 co
                    i64 key_step, i64 n, const Modulus<u64>& m) {
   if (m.bits != 52 || digit_step != 1 || key_step != 1)
     portable.inner_product(out0, out1, terms, count, digit_step, key_step, n, m);
-  // floor(R / q) products stay below q R, 2^11 low halves below 2^63.
-  else if ((u64)count <= m.reciprocal >> 12 && count <= 2048)
-    inner_row<false>(out0, out1, terms, count, n, m);
   else
-    inner_row<true>(out0, out1, terms, count, n, m);
+    inner_row(out0, out1, nullptr, nullptr, 0, terms, count, InOrder{}, n, m);
+}
+
+void add_inner_product(u64* out0, u64* out1, const u64* kept0, const u64* kept1, u64 factor,
+                       const KeySwitchTerm<u64>* terms, i64 count, const uint32_t* source, i64 n,
+                       const Modulus<u64>& m) {
+  if (m.bits != 52 || n < kLanes)
+    portable.add_inner_product(out0, out1, kept0, kept1, factor, terms, count, source, n, m);
+  else if (source == nullptr)
+    inner_row(out0, out1, kept0, kept1, factor, terms, count, InOrder{}, n, m);
+  else
+    inner_row(out0, out1, kept0, kept1, factor, terms, count, Permuted{source}, n, m);
+}
+
+/// out - in + q lies in (0, 2 q): the product is below 2 q^2 < q R.
+void subtract_scale(u64* out, const u64* in, u64 factor, i64 n, const Modulus<u64>& modulus) {
+  if (modulus.bits != 52) {
+    portable.subtract_scale(out, in, factor, n, modulus);
+    return;
+  }
+  const VectorModulus m = in_lanes(modulus);
+  const __m512i by = broadcast(factor);
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const __m512i lifted = _mm512_add_epi64(load(lanes, out + k), m.q);
+    const __m512i difference = _mm512_sub_epi64(lifted, load(lanes, in + k));
+    store(lanes, out + k, montgomery_multiply(difference, by, m));
+  });
 }
 
 // ---- ciphertext products -----------------------------------------------------------------------
@@ -169,6 +233,8 @@ void permute(u64* out, const u64* in, i64 step, const uint32_t* source, i64 n) {
 
 const CkksKernels<u64> kCkksKernels64Avx512 = {
     .inner_product = inner_product,
+    .add_inner_product = add_inner_product,
+    .subtract_scale = subtract_scale,
     .product = product,
     .square = square,
     .rescale = rescale,

@@ -7,11 +7,21 @@ namespace {
 // Most digits summed at a time, a constant so that the compiler unrolls their loop.
 constexpr i64 kMaxTerms = 16;
 
+// Where the digits of a row lie: a fixed distance apart, or at listed positions.
+struct Strided {
+  i64 step;
+  static i64 at(i64 k, const Strided& s) { return k * s.step; }
+};
+struct Listed {
+  const uint32_t* source;
+  static i64 at(i64 k, const Listed& s) { return (i64)s.source[k]; }
+};
+
 // One group of digits whose products fit a wide word, put down or added to what earlier groups
 // left. kWide: the sum may pass q R and takes the wider reduction.
-template <int kBits, bool kWide, class Word>
+template <int kBits, bool kWide, class Word, class Position>
 void inner_group(Word* out0, Word* out1, const KeySwitchTerm<Word>* terms, i64 count,
-                 i64 digit_step, i64 key_step, i64 n, bool accumulate,
+                 Position position, i64 key_step, i64 n, bool accumulate,
                  const Modulus<Word>& modulus) {
   const Modulus<Word> m = modulus;
   const auto reduce = [&m](WideOf<Word> sum) {
@@ -20,7 +30,7 @@ void inner_group(Word* out0, Word* out1, const KeySwitchTerm<Word>* terms, i64 c
   for (i64 k = 0; k < n; ++k) {
     WideOf<Word> sum0 = 0, sum1 = 0;
     for (i64 d = 0; d < count; ++d) {
-      const Word x = terms[d].digit[k * digit_step];
+      const Word x = terms[d].digit[Position::at(k, position)];
       sum0 += (WideOf<Word>)x * terms[d].key0[k * key_step];
       sum1 += (WideOf<Word>)x * terms[d].key1[k * key_step];
     }
@@ -30,19 +40,19 @@ void inner_group(Word* out0, Word* out1, const KeySwitchTerm<Word>* terms, i64 c
   }
 }
 
-template <int kBits, class Word>
-void inner_row(Word* out0, Word* out1, const KeySwitchTerm<Word>* terms, i64 count, i64 digit_step,
-               i64 key_step, i64 n, const Modulus<Word>& m) {
+template <int kBits, class Word, class Position>
+void inner_row(Word* out0, Word* out1, const KeySwitchTerm<Word>* terms, i64 count,
+               Position position, i64 key_step, i64 n, bool accumulate, const Modulus<Word>& m) {
   const i64 narrow = (i64)(m.reciprocal >> (64 - kBits));  // floor(R / q) products stay below q R
   const i64 most = narrow >= kMaxTerms ? kMaxTerms : kMaxProducts<Word>;
   for (i64 first = 0; first < count; first += most) {
     const i64 group = count - first < most ? count - first : most;
     if (group <= narrow)
-      inner_group<kBits, false>(out0, out1, terms + first, group, digit_step, key_step, n,
-                                first > 0, m);
+      inner_group<kBits, false>(out0, out1, terms + first, group, position, key_step, n,
+                                accumulate || first > 0, m);
     else
-      inner_group<kBits, true>(out0, out1, terms + first, group, digit_step, key_step, n, first > 0,
-                               m);
+      inner_group<kBits, true>(out0, out1, terms + first, group, position, key_step, n,
+                               accumulate || first > 0, m);
   }
 }
 
@@ -50,7 +60,35 @@ template <class Word>
 void inner_product(Word* out0, Word* out1, const KeySwitchTerm<Word>* terms, i64 count,
                    i64 digit_step, i64 key_step, i64 n, const Modulus<Word>& m) {
   with_radix(m, [&](auto radix) {
-    inner_row<radix.kBits>(out0, out1, terms, count, digit_step, key_step, n, m);
+    inner_row<radix.kBits>(out0, out1, terms, count, Strided{digit_step}, key_step, n, false, m);
+  });
+}
+
+template <class Word>
+void add_inner_product(Word* out0, Word* out1, const Word* kept0, const Word* kept1, Word factor,
+                       const KeySwitchTerm<Word>* terms, i64 count, const uint32_t* source, i64 n,
+                       const Modulus<Word>& modulus) {
+  with_radix(modulus, [&](auto radix) {
+    const Modulus<Word> m = modulus;
+    const auto keep = [&](Word* out, const Word* kept) {
+      for (i64 k = 0; k < n; ++k)
+        out[k] = kept == nullptr ? 0 : montgomery_multiply<radix.kBits>(kept[k], factor, m);
+    };
+    keep(out0, kept0);
+    keep(out1, kept1);
+    if (source == nullptr)
+      inner_row<radix.kBits>(out0, out1, terms, count, Strided{1}, 1, n, true, m);
+    else
+      inner_row<radix.kBits>(out0, out1, terms, count, Listed{source}, 1, n, true, m);
+  });
+}
+
+template <class Word>
+void subtract_scale(Word* out, const Word* in, Word factor, i64 n, const Modulus<Word>& modulus) {
+  with_radix(modulus, [&](auto radix) {
+    const Modulus<Word> m = modulus;
+    for (i64 k = 0; k < n; ++k)
+      out[k] = montgomery_multiply<radix.kBits>(subtract_modular(out[k], in[k], m.q), factor, m);
   });
 }
 
@@ -154,6 +192,8 @@ void permute(Word* out, const Word* in, i64 step, const uint32_t* source, i64 n)
 template <class Word>
 constexpr CkksKernels<Word> kPortable = {
     .inner_product = inner_product<Word>,
+    .add_inner_product = add_inner_product<Word>,
+    .subtract_scale = subtract_scale<Word>,
     .product = product<Word>,
     .square = square<Word>,
     .rescale = rescale<Word>,

@@ -8,6 +8,21 @@ FHELIUM_LIBRARY(fhelium_ckks_ops, m) {
   m.def("ciphertext_product(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor");
   m.def("ciphertext_square(Tensor input, Tensor rns_params) -> Tensor");
   m.def("key_switch_inner_product(Tensor digits, Tensor key, Tensor rns_params) -> Tensor");
+  m.def(
+      "key_switch_tables(Tensor digit_bounds, int specials, Tensor rns_params, "
+      "ScalarType dtype=long) -> Tensor");
+  m.def(
+      "relinearize(Tensor input, Tensor key, Tensor switch_tables, Tensor ntt_tables, "
+      "bool from_ntt, bool to_ntt) -> Tensor");
+  m.def(
+      "switch_galois(Tensor input, int galois_element, Tensor key, Tensor switch_tables, "
+      "Tensor ntt_tables, bool from_ntt, bool to_ntt) -> Tensor");
+  m.def(
+      "switch_hoisted(Tensor input, int[] galois_elements, Tensor[] keys, Tensor switch_tables, "
+      "Tensor ntt_tables, bool from_ntt, bool to_ntt) -> Tensor[]");
+  m.def(
+      "multiply_relinearize_rescale(Tensor lhs, Tensor rhs, Tensor key, Tensor switch_tables, "
+      "Tensor ntt_tables) -> Tensor");
   m.def("rescale_nearest(Tensor input, Tensor inverse, Tensor rns_params) -> Tensor");
   m.def("rescale_truncating(Tensor input, Tensor inverse, Tensor rns_params) -> Tensor");
   m.def("automorphism_coefficient(Tensor input, int galois_element, Tensor rns_params) -> Tensor");

@@ -4,9 +4,8 @@
 // every target prime reads them from the first cache.
 #include <span>
 
-#include "common/checks.h"
 #include "common/row_loop.h"
-#include "rns/kernels.h"
+#include "rns/digits.h"
 
 namespace fhelium {
 namespace {
@@ -25,7 +24,7 @@ class Conversion {
              std::span<const Modulus<Word>> target_moduli)
       : scale_(scale.begin(), scale.end()) {
     const size_t count = sources.size(), columns = target_moduli.size();
-    source = {static_cast<int>(count), sources.data(), scale_.data(), 0};
+    source = {static_cast<int>(count), sources.data(), scale_.data()};
     u128 sum = 0;
     bool narrow = true;
     for (const Modulus<Word>& d : sources) {
@@ -53,37 +52,6 @@ class Conversion {
  private:
   std::vector<Word> scale_, factors_;
 };
-
-/// What bounds the sums of the kernels.
-void check_source_count(const char* name, const char* what, int64_t count) {
-  if (count >= 1 && count <= kMaxSourcePrimes) return;
-  refuse(name,
-         std::string(what) + " has " + std::to_string(count) + " primes, the limit is " +
-             std::to_string(kMaxSourcePrimes),
-         "One conversion starts from at least one prime and at most that many",
-         "Use fewer limbs per digit or fewer special primes");
-}
-
-/// The digit borders: 0 = b_0 < b_1 < .. < b_D = number of Q rows.
-std::vector<int64_t> check_bounds(const char* name, const Tensor& bounds, int64_t q_limbs) {
-  check_axes(name, "digit_bounds", bounds, 1, "It is [D + 1]");
-  const int64_t count = bounds.size(0);
-  check_shape(name, "digit_bounds", bounds, kInt64, {count}, "It is [D + 1]");
-  std::vector<int64_t> rows;
-  for (int64_t j = 0; j < count; ++j)
-    rows.push_back(bounds.const_data_ptr<int64_t>()[j * bounds.stride(0)]);
-  bool fits = count >= 2 && rows.front() == 0 && rows.back() == q_limbs;
-  for (size_t j = 1; fits && j < rows.size(); ++j) fits = rows[j - 1] < rows[j];
-  if (!fits)
-    refuse(name,
-           "digit_bounds is " + to_string(rows) + ", the input has " + std::to_string(q_limbs) +
-               " rows",
-           "The borders rise strictly from 0 to the number of rows",
-           "Drop empty digits and pass the borders of this depth");
-  for (size_t j = 1; j < rows.size(); ++j)
-    check_source_count(name, "a digit", rows[j] - rows[j - 1]);
-  return rows;
-}
 
 /// The source rows of one batch item, from coefficient k on.
 template <class Word>

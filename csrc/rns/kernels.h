@@ -19,7 +19,6 @@ struct BasisSource {
   int count;
   const Modulus<Word>* moduli;
   const Word* scale;  // (D / d_i)^-1 mod d_i, Montgomery
-  Word offset = 0;    // what is added to digit count: x - offset D is converted
 };
 
 /// The centred representative of some values, as numbers that any prime can take up:

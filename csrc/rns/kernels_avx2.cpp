@@ -140,7 +140,6 @@ void centre(const BasisTile<u64>& tile, const u64* const* rows, i64 step, i64 n,
     source[i] = own;
   }
   double* whole = double_digit(tile, from.count);
-  const __m256d offset = broadcast((double)(i64)from.offset);
   for_blocks<2>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
     __m256d sum[kVectors];
     for (int v = 0; v < kVectors; ++v) sum[v] = _mm256_setzero_pd();
@@ -156,7 +155,7 @@ void centre(const BasisTile<u64>& tile, const u64* const* rows, i64 step, i64 n,
       const i64 at = k + v * kLanes;
       const __m256d nearest = round_nearest(sum[v]), rest = _mm256_sub_pd(sum[v], nearest);
       const __m256d size = _mm256_andnot_pd(broadcast(-0.0), rest);
-      _mm256_storeu_pd(whole + at, _mm256_add_pd(nearest, offset));
+      _mm256_storeu_pd(whole + at, nearest);
       const int unsure =
           _mm256_movemask_pd(_mm256_cmp_pd(size, broadcast(0.5 - 0x1p-40), _CMP_GT_OQ));
       if (unsure) [[unlikely]] {
@@ -166,7 +165,7 @@ void centre(const BasisTile<u64>& tile, const u64* const* rows, i64 step, i64 n,
           if (unsure >> lane & 1) {
             const u64 below = (u64)sums[lane];
             const bool above = value_exceeds_half(tile, at + lane, from, below);
-            whole[at + lane] = (double)(i64)(below + (above ? 1 : 0) + from.offset);
+            whole[at + lane] = (double)(i64)(below + (above ? 1 : 0));
           }
       }
     }
@@ -186,7 +185,7 @@ FHELIUM_INLINE CentredFactors centred_factors(const BasisTarget<u64>& to) {
 }
 
 /// So many sources of a target share a sum. A term is below 1/2 d_i q, and that of the whole part
-/// with its offset below 1/2 2^50 q: together below 3 2^50 q for five of any size, and for all
+/// below 1/2 2^50 q: together below 3 2^50 q for five of any size, and for all
 /// whose primes add up to at most 2^52 but for the room that `low` has.
 FHELIUM_INLINE int most_sources(const BasisTarget<u64>& to) { return to.wide ? 5 : 12; }
 

@@ -126,19 +126,18 @@ void centre(const BasisTile<u64>& tile, const u64* const* rows, i64 step, i64 n,
   else
     scale_into_digits_scalar(tile, sum, rows, step, n, from);
   u64* whole = digit_of(tile, from.count);
-  const __m512i offset = broadcast(from.offset);
   const __m512d half = _mm512_set1_pd(0.5), sure = _mm512_set1_pd(0.5 - 0x1p-40);
   for_vectors(n, [&](i64 k, auto) {
     const __m512d total = _mm512_load_pd(sum + k);
     const __m512i nearest = _mm512_cvttpd_epi64(_mm512_add_pd(total, half));
-    store(Whole{}, whole + k, _mm512_add_epi64(nearest, offset));
+    store(Whole{}, whole + k, nearest);
     const __m512d rest = _mm512_sub_pd(total, _mm512_cvtepi64_pd(nearest));
     const __mmask8 unsure = _mm512_cmp_pd_mask(_mm512_abs_pd(rest), sure, _CMP_GT_OQ);
     if (unsure) [[unlikely]]
       for (i64 lane = k; lane < k + kLanes && lane < n; ++lane)
         if (unsure >> (lane - k) & 1) {
           const u64 below = (u64)(i64)sum[lane];
-          whole[lane] = below + exceeds_half(tile, lane, from, below) + from.offset;
+          whole[lane] = below + exceeds_half(tile, lane, from, below);
         }
   });
 }

@@ -124,10 +124,10 @@ void centre(const BasisTile<Word>& tile, const Word* const* rows, i64 step, i64 
   for (i64 k = 0; k < n; ++k) {
     const i64 nearest = (i64)(sum[k] + 0.5);
     const double rest = sum[k] - (double)nearest;
-    whole[k] = (Word)nearest + from.offset;
+    whole[k] = (Word)nearest;
     if (rest > kSure || rest < -kSure) [[unlikely]] {
       const Word below = (Word)(i64)sum[k];
-      whole[k] = below + (exceeds_half(tile, k, from, below) ? 1 : 0) + from.offset;
+      whole[k] = below + (exceeds_half(tile, k, from, below) ? 1 : 0);
     }
   }
 }

@@ -116,9 +116,9 @@ def digits_and_key(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
     return residues(2, 4, dtype=dtype), residues(2, 2, seed=1, dtype=dtype), parameters(dtype)
 
 
-def roots(dtype: torch.dtype) -> Tensor:
+def roots(dtype: torch.dtype, primes: Sequence[int] = PRIMES) -> Tensor:
     """Primitive 32nd roots of unity: the smallest power residues of order 2 DEGREE."""
-    found = [next(x for x in range(2, q) if pow(x, DEGREE, q) == q - 1) for q in PRIMES]
+    found = [next(x for x in range(2, q) if pow(x, DEGREE, q) == q - 1) for q in primes]
     return torch.tensor(found, dtype=dtype)
 
 
@@ -131,6 +131,17 @@ def variant(dtype: torch.dtype) -> tuple[str, Tensor, Tensor, Tensor]:
     """The transforms of a named instruction set exist for int64 residues alone."""
     tables = ntt_diagnostic_ops.variant_tables("scalar", roots(INT64), DEGREE, parameters())
     return "scalar", residues(2), tables, parameters()
+
+
+def switching(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
+    """A key of two digits over Q and P, its constants, and the transform's tables."""
+    primes = PRIMES + SPECIAL
+    params = parameters(dtype, primes)
+    return (
+        residues(2, 2, seed=3, limbs=len(primes), dtype=dtype),
+        ckks_ops.key_switch_tables(torch.tensor([0, 2, 3]), len(SPECIAL), params, dtype),
+        ntt_ops.ntt_tables(roots(dtype, primes), DEGREE, params),
+    )
 
 
 def butterflies(degree: int, inverse: bool = False) -> tuple[Tensor, ...]:
@@ -199,6 +210,38 @@ SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
     "fhelium_ckks_ops::multiply_plaintext_": ciphertext_and_plaintext,
     "fhelium_ckks_ops::ciphertext_product": two_ciphertexts,
     "fhelium_ckks_ops::ciphertext_square": one,
+    "fhelium_ckks_ops::key_switch_tables": lambda dtype: (
+        torch.tensor([0, 2, 3]),
+        len(SPECIAL),
+        parameters(dtype, PRIMES + SPECIAL),
+        dtype,
+    ),
+    "fhelium_ckks_ops::relinearize": lambda dtype: (
+        residues(3, 4, dtype=dtype),
+        *switching(dtype),
+        True,
+        False,
+    ),
+    "fhelium_ckks_ops::switch_galois": lambda dtype: (
+        residues(2, 4, dtype=dtype),
+        5,
+        *switching(dtype),
+        False,
+        True,
+    ),
+    "fhelium_ckks_ops::switch_hoisted": lambda dtype: (
+        residues(2, 4, dtype=dtype),
+        [5, 1],
+        [switching(dtype)[0]] * 2,
+        *switching(dtype)[1:],
+        True,
+        True,
+    ),
+    "fhelium_ckks_ops::multiply_relinearize_rescale": lambda dtype: (
+        residues(2, 4, dtype=dtype),
+        residues(2, 4, seed=1, dtype=dtype),
+        *switching(dtype),
+    ),
     "fhelium_ckks_ops::rescale_nearest": dropping,
     "fhelium_ckks_ops::rescale_truncating": dropping,
     "fhelium_ckks_ops::embedding_tables": lambda dtype: (DEGREE,),

@@ -41,7 +41,7 @@ def live_names() -> list[str]:
 
 
 def as_tuple(result) -> tuple:
-    return result if isinstance(result, tuple) else (result,)
+    return tuple(result) if isinstance(result, tuple | list) else (result,)
 
 
 def test_committed_files_are_what_the_schemas_give():
@@ -120,7 +120,7 @@ def test_opcheck(name, dtype):
 def test_fake_outputs_have_shape_type_and_layout_of_the_real_ones(name, dtype):
     arguments = SAMPLES[name](dtype)
     with FakeTensorMode(shape_env=ShapeEnv()) as mode:
-        imitated = [mode.from_tensor(a) if isinstance(a, torch.Tensor) else a for a in arguments]
+        imitated = torch.utils._pytree.tree_map_only(torch.Tensor, mode.from_tensor, arguments)
         found = wrapper(name)(*imitated)
     for expected, imitation in zip(
         as_tuple(wrapper(name)(*arguments)), as_tuple(found), strict=True

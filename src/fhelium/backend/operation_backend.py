@@ -88,4 +88,4 @@ def builtin_registry() -> OperationImplementationRegistry:
     implementations: list[OperationImplementation] = []
     for package in (rns, ntt, ckks):
         implementations += [kind() for kind in package.IMPLEMENTATIONS]
-    return OperationImplementationRegistry(implementations)
+    return OperationImplementationRegistry(implementations, ckks.PREFERRED)

@@ -17,8 +17,9 @@ from fhelium.backend.ckks.products import (
     NativeProductImplementation,
     NativeScalarImplementation,
 )
+from fhelium.backend.ckks.whole_switching import WholeKeySwitchImplementation
 
-__all__ = ["IMPLEMENTATIONS", "CkksDeviceResources"]
+__all__ = ["IMPLEMENTATIONS", "PREFERRED", "CkksDeviceResources"]
 
 IMPLEMENTATIONS = (
     NativeProductImplementation,
@@ -31,4 +32,8 @@ IMPLEMENTATIONS = (
     NativeRescaleImplementation,
     NativeModSwitchImplementation,
     NativeAlignImplementation,
+    WholeKeySwitchImplementation,
 )
+
+PREFERRED = (WholeKeySwitchImplementation.name,)
+"""Whole operations come before their compositions; both give the same bits."""

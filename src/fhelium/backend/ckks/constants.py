@@ -8,26 +8,28 @@ from fractions import Fraction
 from fhelium.config import CkksConfig
 
 
+def digit_bounds(config: CkksConfig, depth: int) -> list[int]:
+    """Return the rows at which digits begin and end, those of depth ``depth`` counted from 0."""
+    return [0, *(end - depth for _, end in config.digits(depth))]
+
+
 def digit_constants(config: CkksConfig, depth: int) -> dict[str, list]:
     """Return the standard-form constants of ModUp at a depth.
 
-    For digit D with primes d_i: ``digit_bounds`` are its rows, ``digit_scale`` is
-    (D/d_i)^-1 mod d_i, ``matrix[i][t]`` is D/d_i mod the target prime t of QP, and
-    ``correction[digit][t]`` is D mod t.
+    For digit D with primes d_i: ``digit_scale`` is (D/d_i)^-1 mod d_i, ``matrix[i][t]`` is D/d_i
+    mod the target prime t of QP, and ``correction[digit][t]`` is D mod t.
     """
     targets = [config.primes[i] for i in config.prime_ids("QP", depth)]
-    bounds, scale, matrix, correction = [0], [], [], []
+    scale, matrix, correction = [], [], []
     for start, end in config.digits(depth):
         primes = config.q_primes[start:end]
         product = math.prod(primes)
-        bounds.append(end - depth)
         correction.append([product % target for target in targets])
         for prime in primes:
             rest = product // prime
             scale.append(pow(rest, -1, prime))
             matrix.append([rest % target for target in targets])
     return {
-        "digit_bounds": bounds,
         "digit_scale": scale,
         "matrix": matrix,
         "correction": correction,

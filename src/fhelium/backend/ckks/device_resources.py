@@ -21,10 +21,10 @@ class CkksDeviceResources:
 
     Symbols read ``family/...``: ``rns_parameters/<basis>/<depth>``,
     ``ntt_tables/packed/<basis>/<depth>``, ``ntt_indices/<direction>/<part>``,
-    ``ntt_twiddles/<direction>/<basis>/<depth>``, ``mod_up/<depth>/<name>``,
-    ``mod_down/<depth>/<name>``, ``rescale/<depth>/inverse``, ``embedding`` and
-    ``scalar/<value>/<scale>/<depth>/<form>``. Tables of a deeper ciphertext are views of the
-    full ones: dropped primes are the first rows.
+    ``ntt_twiddles/<direction>/<basis>/<depth>``, ``key_switch_tables/<depth>``,
+    ``mod_up/<depth>/<name>``, ``mod_down/<depth>/<name>``, ``rescale/<depth>/inverse``,
+    ``embedding`` and ``scalar/<value>/<scale>/<depth>/<form>``. Tables of a deeper ciphertext
+    are views of the full ones: dropped primes are the first rows.
 
     Args:
         config: Parameters, or what ``CkksConfig.parse`` takes.
@@ -54,6 +54,7 @@ class CkksDeviceResources:
             "ntt_tables": self._ntt_tables,
             "ntt_indices": self._ntt_indices,
             "ntt_twiddles": self._ntt_twiddles,
+            "key_switch_tables": self._key_switch_tables,
             "mod_up": self._mod_up,
             "mod_down": self._mod_down,
             "rescale": self._rescale,
@@ -139,6 +140,17 @@ class CkksDeviceResources:
         )
         return full[0 if direction == "forward" else 1][self._rows(basis, depth)]
 
+    def _key_switch_tables(self, depth: str) -> torch.Tensor:
+        return ckks_ops.key_switch_tables(
+            self._digit_bounds(int(depth)),
+            len(self.config.p_primes),
+            self._rns_parameters("QP", depth),
+            self.config.dtype,
+        )
+
+    def _digit_bounds(self, depth: int) -> torch.Tensor:
+        return torch.tensor(constants.digit_bounds(self.config, depth), device=self.device)
+
     def _montgomery(self, values: list, basis: str, depth: int, rows: slice) -> torch.Tensor:
         """Write constants [..., limb] in the Montgomery form of each limb."""
         params = self._rns_parameters(basis, str(depth))[:, rows]
@@ -150,7 +162,7 @@ class CkksDeviceResources:
         found = constants.digit_constants(self.config, int(depth))
         everything = slice(None)
         made = {
-            "digit_bounds": torch.tensor(found["digit_bounds"], device=self.device),
+            "digit_bounds": self._digit_bounds(int(depth)),
             "digit_scale": self._montgomery(found["digit_scale"], "Q", int(depth), everything),
             "matrix": self._montgomery(found["matrix"], "QP", int(depth), everything),
             "correction": self._montgomery(found["correction"], "QP", int(depth), everything),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 from fhelium.native.fake import shapes
@@ -18,11 +19,16 @@ OPERATORS = (
     "coefficients_to_slots",
     "embedding_tables",
     "key_switch_inner_product",
+    "key_switch_tables",
     "multiply_plaintext",
     "multiply_plaintext_",
+    "multiply_relinearize_rescale",
+    "relinearize",
     "rescale_nearest",
     "rescale_truncating",
     "slots_to_coefficients",
+    "switch_galois",
+    "switch_hoisted",
 )
 
 
@@ -62,12 +68,35 @@ def key_switch_inner_product(digits: Tensor, key: Tensor, rns_params: Tensor) ->
     return shapes.switched_components(digits)
 
 
+def key_switch_tables(
+    digit_bounds: Tensor, specials: int, rns_params: Tensor, dtype: torch.dtype = torch.int64
+) -> Tensor:
+    return shapes.opaque_integers(rns_params)
+
+
 def multiply_plaintext(ciphertext: Tensor, plaintext: Tensor, rns_params: Tensor) -> Tensor:
     return shapes.like(ciphertext)
 
 
 def multiply_plaintext_(ciphertext: Tensor, plaintext: Tensor, rns_params: Tensor) -> None:
     return None
+
+
+def multiply_relinearize_rescale(
+    lhs: Tensor, rhs: Tensor, key: Tensor, switch_tables: Tensor, ntt_tables: Tensor
+) -> Tensor:
+    return shapes.one_limb_less(lhs)
+
+
+def relinearize(
+    input: Tensor,
+    key: Tensor,
+    switch_tables: Tensor,
+    ntt_tables: Tensor,
+    from_ntt: bool,
+    to_ntt: bool,
+) -> Tensor:
+    return shapes.two_components(input)
 
 
 def rescale_nearest(input: Tensor, inverse: Tensor, rns_params: Tensor) -> Tensor:
@@ -82,6 +111,30 @@ def slots_to_coefficients(slots: Tensor, tables: Tensor) -> Tensor:
     return shapes.coefficients_of_slots(slots)
 
 
+def switch_galois(
+    input: Tensor,
+    galois_element: int,
+    key: Tensor,
+    switch_tables: Tensor,
+    ntt_tables: Tensor,
+    from_ntt: bool,
+    to_ntt: bool,
+) -> Tensor:
+    return shapes.like(input)
+
+
+def switch_hoisted(
+    input: Tensor,
+    galois_elements: list[int],
+    keys: list[Tensor],
+    switch_tables: Tensor,
+    ntt_tables: Tensor,
+    from_ntt: bool,
+    to_ntt: bool,
+) -> list[Tensor]:
+    return shapes.one_for_each(input, keys)
+
+
 FAKES = {
     "add_plaintext": add_plaintext,
     "add_plaintext_": add_plaintext_,
@@ -92,9 +145,14 @@ FAKES = {
     "coefficients_to_slots": coefficients_to_slots,
     "embedding_tables": embedding_tables,
     "key_switch_inner_product": key_switch_inner_product,
+    "key_switch_tables": key_switch_tables,
     "multiply_plaintext": multiply_plaintext,
     "multiply_plaintext_": multiply_plaintext_,
+    "multiply_relinearize_rescale": multiply_relinearize_rescale,
+    "relinearize": relinearize,
     "rescale_nearest": rescale_nearest,
     "rescale_truncating": rescale_truncating,
     "slots_to_coefficients": slots_to_coefficients,
+    "switch_galois": switch_galois,
+    "switch_hoisted": switch_hoisted,
 }

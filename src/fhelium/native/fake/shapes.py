@@ -67,6 +67,27 @@ def opaque_reals() -> Tensor:
     return torch.empty((words,), dtype=torch.float64, device="cpu")
 
 
+def opaque_integers(rns_params: Tensor) -> Tensor:
+    """Int64 [words]: the operators alone know how many words a table takes."""
+    return rns_params.new_empty((torch.library.get_ctx().new_dynamic_size(),))
+
+
+def two_components(ciphertext: Tensor) -> Tensor:
+    """[3, *batch, limb, N] -> [2, *batch, limb, N]."""
+    return ciphertext.new_empty((2, *ciphertext.shape[1:]))
+
+
+def one_limb_less(ciphertext: Tensor) -> Tensor:
+    """[*batch, limb, N] -> [*batch, limb - 1, N]."""
+    *batch, limbs, degree = ciphertext.shape
+    return ciphertext.new_empty((*batch, limbs - 1, degree))
+
+
+def one_for_each(ciphertext: Tensor, keys: list[Tensor]) -> list[Tensor]:
+    """Return the shape of the ciphertext for each key."""
+    return [like(ciphertext) for _ in keys]
+
+
 def switched_components(digits: Tensor) -> Tensor:
     """[digit, *batch, limb, N] -> [2, *batch, limb, N]."""
     return digits.new_empty((2, *digits.shape[1:]))

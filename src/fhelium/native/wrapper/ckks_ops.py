@@ -65,6 +65,16 @@ def key_switch_inner_product(digits: Tensor, key: Tensor, rns_params: Tensor) ->
     return torch.ops.fhelium_ckks_ops.key_switch_inner_product.default(digits, key, rns_params)
 
 
+def key_switch_tables(
+    digit_bounds: Tensor, specials: int, rns_params: Tensor, dtype: torch.dtype = torch.int64
+) -> Tensor:
+    """``key_switch_tables(Tensor digit_bounds, int specials, Tensor rns_params, ScalarType dtype=4) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.key_switch_tables.default(
+        digit_bounds, specials, rns_params, dtype
+    )
+
+
 def multiply_plaintext(ciphertext: Tensor, plaintext: Tensor, rns_params: Tensor) -> Tensor:
     """``multiply_plaintext(Tensor ciphertext, Tensor plaintext, Tensor rns_params) -> Tensor``"""
     require_native()
@@ -75,6 +85,31 @@ def multiply_plaintext_(ciphertext: Tensor, plaintext: Tensor, rns_params: Tenso
     """``multiply_plaintext_(Tensor(a!) ciphertext, Tensor plaintext, Tensor rns_params) -> ()``"""
     require_native()
     torch.ops.fhelium_ckks_ops.multiply_plaintext_.default(ciphertext, plaintext, rns_params)
+
+
+def multiply_relinearize_rescale(
+    lhs: Tensor, rhs: Tensor, key: Tensor, switch_tables: Tensor, ntt_tables: Tensor
+) -> Tensor:
+    """``multiply_relinearize_rescale(Tensor lhs, Tensor rhs, Tensor key, Tensor switch_tables, Tensor ntt_tables) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.multiply_relinearize_rescale.default(
+        lhs, rhs, key, switch_tables, ntt_tables
+    )
+
+
+def relinearize(
+    input: Tensor,
+    key: Tensor,
+    switch_tables: Tensor,
+    ntt_tables: Tensor,
+    from_ntt: bool,
+    to_ntt: bool,
+) -> Tensor:
+    """``relinearize(Tensor input, Tensor key, Tensor switch_tables, Tensor ntt_tables, bool from_ntt, bool to_ntt) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.relinearize.default(
+        input, key, switch_tables, ntt_tables, from_ntt, to_ntt
+    )
 
 
 def rescale_nearest(input: Tensor, inverse: Tensor, rns_params: Tensor) -> Tensor:
@@ -93,3 +128,35 @@ def slots_to_coefficients(slots: Tensor, tables: Tensor) -> Tensor:
     """``slots_to_coefficients(Tensor slots, Tensor tables) -> Tensor``"""
     require_native()
     return torch.ops.fhelium_ckks_ops.slots_to_coefficients.default(slots, tables)
+
+
+def switch_galois(
+    input: Tensor,
+    galois_element: int,
+    key: Tensor,
+    switch_tables: Tensor,
+    ntt_tables: Tensor,
+    from_ntt: bool,
+    to_ntt: bool,
+) -> Tensor:
+    """``switch_galois(Tensor input, int galois_element, Tensor key, Tensor switch_tables, Tensor ntt_tables, bool from_ntt, bool to_ntt) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.switch_galois.default(
+        input, galois_element, key, switch_tables, ntt_tables, from_ntt, to_ntt
+    )
+
+
+def switch_hoisted(
+    input: Tensor,
+    galois_elements: list[int],
+    keys: list[Tensor],
+    switch_tables: Tensor,
+    ntt_tables: Tensor,
+    from_ntt: bool,
+    to_ntt: bool,
+) -> list[Tensor]:
+    """``switch_hoisted(Tensor input, int[] galois_elements, Tensor[] keys, Tensor switch_tables, Tensor ntt_tables, bool from_ntt, bool to_ntt) -> Tensor[]``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.switch_hoisted.default(
+        input, galois_elements, keys, switch_tables, ntt_tables, from_ntt, to_ntt
+    )

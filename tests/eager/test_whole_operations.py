@@ -1,0 +1,97 @@
+"""Whole operations give the bits of their compositions: shapes, depths, domains, thread counts."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+import torch
+
+from fhelium import Ciphertext, CkksConfig, Engine
+from fhelium.backend import OperationBackend, builtin_registry
+from fhelium.errors import InsecureWarning
+
+# Digits of one, two and three limbs, uneven last digits, primes beyond 2^50, 32-bit words.
+RINGS = {
+    "two limbs a digit": {"depth": 4, "scale_bits": 40, "alpha": 2},
+    "one digit": {"depth": 2, "scale_bits": 40, "alpha": 3},
+    "a digit each": {"depth": 3, "scale_bits": 40, "alpha": 1},
+    "wide base": {"depth": 3, "scale_bits": 50, "alpha": 2},
+    "int32": {"depth": 4, "scale_bits": 25, "dtype_name": "int32"},
+}
+COMPOSED = ("native-ckks-key-switch", "native-ckks-hoisted-rotation", "native-ckks-product-rescale")
+
+
+@pytest.fixture(scope="module", params=RINGS)
+def routes(request: pytest.FixtureRequest) -> tuple[Engine, Engine, dict[str, Ciphertext]]:
+    """The two engines, and ciphertexts by domain."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InsecureWarning)
+        config = CkksConfig.create(N=512, allow_insecure=True, **RINGS[request.param])
+    whole = Engine(config)
+    names = [name for name in COMPOSED if name in builtin_registry().names]
+    composed = Engine(config, backend=OperationBackend(builtin_registry().preferring(*names)))
+    secret_key = whole.create_secret_key()
+    public_key = whole.create_public_key(secret_key)
+    whole.add_keys(whole.create_evaluation_keys(secret_key, steps=(1, 5, -3), conjugation=True))
+    composed.add_keys(whole.keys)
+    message = torch.linspace(-0.5, 0.5, 3 * config.num_slots).reshape(3, config.num_slots)
+    values = {
+        domain: whole.encrypt_message(message, public_key, output_domain=domain)
+        for domain in ("ntt", "coefficient")
+    }
+    return whole, composed, values
+
+
+def assert_equal(found, expected) -> None:
+    many = isinstance(found, list)
+    for one, other in zip(
+        found if many else [found], expected if many else [expected], strict=True
+    ):
+        assert one.state == other.state
+        assert one.data.is_contiguous()
+        assert torch.equal(one.data, other.data)
+
+
+@pytest.mark.parametrize("domain", ["ntt", "coefficient"])
+@pytest.mark.parametrize("output_domain", ["ntt", "coefficient"])
+def test_key_switches(routes, domain, output_domain) -> None:
+    whole, composed, values = routes
+    key = whole.keys.rotation(5)
+    for depth in range(whole.config.max_depth + 1):
+        x = whole.mod_switch_to_depth(values[domain], depth)
+        for value in (x, x[1], x[:1], x[::2]):
+            for run in (
+                lambda engine, v=value: engine.rotate_with_key(v, key, output_domain=output_domain),
+                lambda engine, v=value: engine.conjugate(v, output_domain=output_domain),
+                lambda engine, v=value: engine.rotate_many_by_steps(
+                    v, [5, 0, -3], output_domain=output_domain
+                ),
+            ):
+                assert_equal(run(whole), run(composed))
+        if depth < whole.config.max_depth:
+            product = composed.square(x)
+            assert_equal(
+                whole.relinearize(product, output_domain=output_domain),
+                composed.relinearize(product, output_domain=output_domain),
+            )
+
+
+def test_another_secret_key(routes) -> None:
+    whole, composed, _ = routes
+    old = whole.create_secret_key()
+    x = whole.encrypt_message(0.5, whole.create_public_key(old))
+    key = whole.create_switching_key(old, whole.create_secret_key())
+    assert_equal(whole.switch_key(x, key), composed.switch_key(x, key))
+
+
+def test_any_number_of_threads_gives_the_same_bits(routes) -> None:
+    whole, _, values = routes
+    before = torch.get_num_threads()
+    expected = whole.rotate_many_by_steps(values["ntt"], [1, 5])
+    try:
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            assert_equal(whole.rotate_many_by_steps(values["ntt"], [1, 5]), expected)
+    finally:
+        torch.set_num_threads(before)
