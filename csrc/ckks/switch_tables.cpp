@@ -132,6 +132,14 @@ void fill_target(const SwitchTables<Word>& t, int64_t limb) {
   writable(t.rescaled_inverse)[limb] = limb == 0 ? 0 : inverse_constant<Word>(dropped, m);
 }
 
+/// Tells a table that was changed since it was made, by accident: it is no protection from intent.
+u64 digest(const u64* words, int64_t size) {
+  u64 sum = static_cast<u64>(size);
+  for (int64_t k = 0; k < size; ++k)
+    if (k != kSwitchDigest) sum = (sum ^ words[k]) * 0x9e37'79b9'7f4a'7c15;
+  return sum;
+}
+
 Tensor key_switch_tables(const Tensor digit_bounds, int64_t specials, const Tensor rns_params,
                          ScalarType dtype) {
   constexpr auto kName = "key_switch_tables";
@@ -170,6 +178,7 @@ Tensor key_switch_tables(const Tensor digit_bounds, int64_t specials, const Tens
     }
     for (int64_t limb = 0; limb < limbs; ++limb) fill_target(t, limb);
     *writable(t.one) = moduli[0].montgomery_one;
+    words[kSwitchDigest] = digest(words, out.size(0));
     return out;
   });
 }
@@ -179,8 +188,13 @@ Tensor key_switch_tables(const Tensor digit_bounds, int64_t specials, const Tens
 template <class Word>
 SwitchTables<Word> check_switch_tables(const char* operation, const Tensor& tensor) {
   check_axes(operation, "switch_tables", tensor, 1, "It is [words]");
+  if (tensor.dim() != 1 || !tensor.is_contiguous())
+    refuse(operation,
+           "switch_tables has shape " + to_string(sizes_of(tensor)) + " and strides " +
+               to_string(strides_of(tensor)),
+           "A table's words are contiguous", "Pass it as key_switch_tables made it");
   const u64* words = data_of<u64>(tensor);
-  const int64_t size = tensor.dim() == 1 && tensor.is_contiguous() ? tensor.size(0) : 0;
+  const int64_t size = tensor.size(0);
   SwitchTables<Word> t;
   const auto at = [&](int k) { return static_cast<int64_t>(words[k] & 0xffff); };
   bool fits =
@@ -189,12 +203,13 @@ SwitchTables<Word> check_switch_tables(const char* operation, const Tensor& tens
     t.limbs = at(kSwitchLimbs);
     t.specials = at(kSwitchSpecials);
     t.digits = at(kSwitchDigits);
-    fits = 0 < t.specials && t.specials < t.limbs && 0 < t.digits && t.digits < t.limbs &&
-           lay_out(t, const_cast<u64*>(words)) == size && t.digit_begin(t.digits) == t.q_limbs();
+    fits = t.specials < t.limbs && t.digits < t.limbs &&
+           lay_out(t, const_cast<u64*>(words)) == size &&
+           words[kSwitchDigest] == digest(words, size);
   }
   if (!fits)
     refuse(operation, "switch_tables of shape " + to_string(sizes_of(tensor)) + " is no such table",
-           "It is made for the residues' type, a basis and a depth",
+           "It is made for the residues' type, a basis and a depth, and stays as it was made",
            "Make it with fhelium_ckks_ops::key_switch_tables");
   return t;
 }

@@ -11,6 +11,7 @@ enum SwitchTableHeader : int {
   kSwitchLimbs,     // L + K
   kSwitchSpecials,  // K
   kSwitchDigits,    // D
+  kSwitchDigest,    // of the words behind the header: a table is used as it was made
   kSwitchHeaderWords,
 };
 inline constexpr u64 kSwitchTableMark = 0x5317'0000;
@@ -58,7 +59,7 @@ struct SwitchTables {
   u128 sum_of(int64_t source) const;
 };
 
-/// A table of `key_switch_tables` for these residues: its own size, not its numbers, is checked.
+/// A table of `key_switch_tables` for these residues, as it was made.
 template <class Word>
 SwitchTables<Word> check_switch_tables(const char* operation, const Tensor& tensor);
 

@@ -108,6 +108,10 @@ class Call:
     def mutate(self, draw: Draw) -> None:
         index = draw(st.integers(0, len(self.arguments) - 1))
         value = self.arguments[index]
+        if isinstance(value, list):
+            self.only_relaid = self.lawful = False
+            self.arguments[index] = [mutated(draw, value[0]), *value[1:]]
+            return
         if not isinstance(value, Tensor):
             self.only_relaid = False
             self.arguments[index] = draw(st.sampled_from(scalars(value)))
@@ -148,6 +152,15 @@ MUTATIONS: dict[str, Callable[[Draw, Tensor], Tensor]] = {
     "retyped": retyped,
     "revalued": revalued,
 }
+
+
+def mutated(draw: Draw, element: Any) -> Any:
+    """Change one element of a list."""
+    if isinstance(element, Tensor):
+        return MUTATIONS[draw(st.sampled_from(tuple(MUTATIONS)))](draw, element)
+    return draw(st.sampled_from(scalars(element)))
+
+
 WAYS = (*MUTATIONS, "of the other type", "shared", "misaligned")
 
 
@@ -177,6 +190,8 @@ def memory(value: Any) -> Tensor | None:
 
 
 def same_bits(one: Any, other: Any) -> bool:
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(same_bits, one, other))
     if not isinstance(one, Tensor):
         return one == other
     if one.shape != other.shape or one.dtype != other.dtype:
