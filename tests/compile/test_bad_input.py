@@ -42,6 +42,10 @@ def negated(given: str = CIPHERTEXT, result: str = "!ckks.ciphertext") -> str:
 TEXTS = {
     "no MLIR": ("once upon a time", "once"),
     "cut short": (negated()[:-9], "cannot be read"),
+    "a string without an end": (
+        negated().replace('"x"', '"x' + "a" * 60),
+        "line 1 of <text> holds a string without an end",
+    ),
     "unknown operation": (negated().replace("ckks.negate", "ckks.sine"), "ckks.sine"),
     "unknown dialect": (negated().replace("ckks.negate", "tfhe.negate"), "tfhe.negate"),
     "undefined value": (negated().replace("(%x)", "(%y)"), "%y"),

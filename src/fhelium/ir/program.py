@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
@@ -118,6 +119,7 @@ class Program:
             ProgramError: The text is malformed, names an unknown operation or type, uses a value
                 before its definition, or breaks a rule of an operation.
         """
+        _require_closed_strings(text, name)
         try:
             module = Parser(_context(), text, name).parse_module()
         except (ParseError, DiagnosticException, VerifyException, ValueError) as error:
@@ -283,6 +285,21 @@ class Program:
 
     def __repr__(self) -> str:
         return f"Program(@{self.name}, {len(self.operations)} operations)"
+
+
+_STRING = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"')
+
+
+def _require_closed_strings(text: str, name: str) -> None:
+    """Refuse a string without an end: xDSL's lexer takes exponential time for one."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if '"' in _STRING.sub("", line).partition("//")[0]:
+            raise ProgramError(
+                "Program.parse",
+                f"line {number} of {name} holds a string without an end",
+                "A string ends on the line it begins on",
+                "Close it",
+            )
 
 
 def _context() -> Context:
