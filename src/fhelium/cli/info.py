@@ -6,7 +6,7 @@ import os
 import platform
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -15,8 +15,10 @@ from rich.text import Text
 
 from fhelium.version import __version__
 
+if TYPE_CHECKING:
+    from fhelium.runtime import DeviceInfo
+
 HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
-CPU_FACTS = Path("/proc/cpuinfo")
 
 
 @click.command()
@@ -35,17 +37,18 @@ def collect() -> dict[str, str]:
     import torch
 
     from fhelium.native import native_status
+    from fhelium.runtime import cpu_info, devices
 
-    status = native_status()
+    status, cpu = native_status(), cpu_info()
     return {
         "fhelium": __version__,
         "torch": str(torch.__version__),
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "CPU": f"{_cpu_name()}, {torch.backends.cpu.get_cpu_capability()}",
+        "CPU": f"{cpu.name}, {cpu.torch_isa}",
         "kernels' ISA": status.isa or "-",
-        "threads": f"{torch.get_num_threads()} for kernels, {os.cpu_count()} CPUs",
-        "devices": ", ".join(_devices()),
+        "threads": f"{cpu.threads} for kernels, {cpu.logical_cpus} CPUs",
+        "devices": ", ".join(_device_text(found) for found in devices()),
         "huge pages": _page_setting(),
         "native operators": _native(status.loadable, status.reason, status.backends),
         "native module": str(status.path or "-"),
@@ -53,22 +56,8 @@ def collect() -> dict[str, str]:
     }
 
 
-def _cpu_name() -> str:
-    try:
-        lines = CPU_FACTS.read_text().splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or "unknown CPU"
-
-
-def _devices() -> list[str]:
-    import torch
-
-    found = ["cpu"]
-    for index in range(torch.cuda.device_count()):
-        found.append(f"cuda:{index} ({torch.cuda.get_device_name(index)})")
-    return found
+def _device_text(found: DeviceInfo) -> str:
+    return "cpu" if found.device.type == "cpu" else f"{found.device} ({found.name})"
 
 
 def _page_setting() -> str:
