@@ -168,7 +168,7 @@ def ir_page() -> str:
     text = IR_HEADER
     for name in fhelium_compile.__all__:
         cls = getattr(fhelium_compile, name)
-        if dataclasses.is_dataclass(cls) and issubclass(cls, CompilePass):
+        if isinstance(cls, type) and issubclass(cls, CompilePass) and dataclasses.is_dataclass(cls):
             options = ", ".join(f"`{field.name}`" for field in dataclasses.fields(cls))
             text += f"| `{name}` | {options} | {_summary(cls)} |\n"
     for dialect in DIALECTS:
