@@ -8,30 +8,64 @@ namespace {
 
 const CkksKernels<u32>& portable = kCkksKernels32Portable;
 
+// ---- the order of a row ------------------------------------------------------------------------
+
+/// Rows in order, or as an automorphism reads them.
+struct InOrder {};
+struct Permuted {
+  const uint32_t* source;  // from automorphism_source: eight neighbours in some order
+};
+
+template <class Lanes>
+FHELIUM_INLINE __m256i load_from(const u32* row, InOrder, i64 k, Lanes lanes) {
+  return load(lanes, row + k);
+}
+template <class Lanes>
+FHELIUM_INLINE __m256i load_from(const u32* row, Permuted order, i64 k, Lanes) {
+  const uint32_t* source = order.source + k;
+  // The permutation reads the last three bits of an index.
+  return _mm256_permutevar8x32_epi32(load(Whole{}, row + (source[0] & ~7u)), load(Whole{}, source));
+}
+
 // ---- key-switch inner product ------------------------------------------------------------------
 
 /// Three streams a digit are more than the machine follows by itself. A prefetch past the end of a
 /// row does nothing.
 constexpr i64 kAhead = 512;
 
-FHELIUM_INLINE Pairs pairs_ahead(Part part, const u32* p) { return in_pairs(load(part, p)); }
-FHELIUM_INLINE Pairs pairs_ahead(Whole, const u32* p) {
-  _mm_prefetch((const char*)(p + kAhead), _MM_HINT_T0);
-  return in_pairs(load(Whole{}, p));
+FHELIUM_INLINE void prefetch(const KeySwitchTerm<u32>& term, i64 k) {
+  const u32* const rows[3] = {term.digit, term.key0, term.key1};
+  for (const u32* row : rows) _mm_prefetch((const char*)(row + k + kAhead), _MM_HINT_T0);
+}
+
+/// Rows that are added on, times a factor in Montgomery form; null where there are none.
+struct Kept {
+  const u32 *row0, *row1;
+  Pairs factor;
+};
+
+template <class Lanes>
+FHELIUM_INLINE __m256i kept_product(const u32* row, i64 k, Lanes lanes, const Pairs& factor,
+                                    const WordModulus& m) {
+  if (row == nullptr) return _mm256_setzero_si256();
+  return montgomery_multiply(in_pairs(load(lanes, row + k)), factor, m);
 }
 
 /// One vector of both results, in groups of products that stay below q R.
-template <class Lanes>
-FHELIUM_INLINE void inner_vector(u32* out0, u32* out1, const KeySwitchTerm<u32>* terms, i64 count,
-                                 i64 group, i64 k, Lanes lanes, const WordModulus& m) {
-  __m256i total0 = _mm256_setzero_si256(), total1 = total0;
+template <class Lanes, class Order>
+FHELIUM_INLINE void inner_vector(u32* out0, u32* out1, const Kept& kept,
+                                 const KeySwitchTerm<u32>* terms, i64 count, Order order, i64 group,
+                                 i64 k, Lanes lanes, const WordModulus& m) {
+  __m256i total0 = kept_product(kept.row0, k, lanes, kept.factor, m);
+  __m256i total1 = kept_product(kept.row1, k, lanes, kept.factor, m);
   for (i64 first = 0; first < count; first += group) {
     const i64 past = count - first < group ? count : first + group;
     Pairs sum0 = no_products(), sum1 = no_products();
     for (i64 d = first; d < past; ++d) {
-      const Pairs x = pairs_ahead(lanes, terms[d].digit + k);
-      add_product(sum0, x, pairs_ahead(lanes, terms[d].key0 + k));
-      add_product(sum1, x, pairs_ahead(lanes, terms[d].key1 + k));
+      prefetch(terms[d], k);
+      const Pairs x = in_pairs(load_from(terms[d].digit, order, k, lanes));
+      add_product(sum0, x, in_pairs(load(lanes, terms[d].key0 + k)));
+      add_product(sum1, x, in_pairs(load(lanes, terms[d].key1 + k)));
     }
     total0 = add_modular(total0, montgomery_reduce(sum0, m), m);
     total1 = add_modular(total1, montgomery_reduce(sum1, m), m);
@@ -40,26 +74,46 @@ FHELIUM_INLINE void inner_vector(u32* out0, u32* out1, const KeySwitchTerm<u32>*
   store(lanes, out1 + k, total1);
 }
 
-void inner_product(u32* out0, u32* out1, const KeySwitchTerm<u32>* terms, i64 count, i64 digit_step,
-                   i64 key_step, i64 n, const Modulus<u32>& modulus) {
-  if (digit_step != 1 || key_step != 1) {
-    portable.inner_product(out0, out1, terms, count, digit_step, key_step, n, modulus);
-    return;
-  }
+template <class Order>
+void inner_row(u32* out0, u32* out1, const u32* kept0, const u32* kept1, u32 factor,
+               const KeySwitchTerm<u32>* terms, i64 count, Order order, i64 n,
+               const Modulus<u32>& modulus) {
   const WordModulus m = in_lanes(modulus);
   const i64 group = most_products(modulus);
-  for_vectors(
-      n, [&](i64 k, auto lanes) { inner_vector(out0, out1, terms, count, group, k, lanes, m); });
+  const Kept kept = {kept0, kept1, in_pairs_all(factor)};
+  for_vectors(n, [&](i64 k, auto lanes) {
+    inner_vector(out0, out1, kept, terms, count, order, group, k, lanes, m);
+  });
+}
+
+void inner_product(u32* out0, u32* out1, const KeySwitchTerm<u32>* terms, i64 count, i64 digit_step,
+                   i64 key_step, i64 n, const Modulus<u32>& m) {
+  if (digit_step != 1 || key_step != 1)
+    portable.inner_product(out0, out1, terms, count, digit_step, key_step, n, m);
+  else
+    inner_row(out0, out1, nullptr, nullptr, 0, terms, count, InOrder{}, n, m);
 }
 
 void add_inner_product(u32* out0, u32* out1, const u32* kept0, const u32* kept1, u32 factor,
                        const KeySwitchTerm<u32>* terms, i64 count, const uint32_t* source, i64 n,
                        const Modulus<u32>& m) {
-  portable.add_inner_product(out0, out1, kept0, kept1, factor, terms, count, source, n, m);
+  if (n < kLanes)
+    portable.add_inner_product(out0, out1, kept0, kept1, factor, terms, count, source, n, m);
+  else if (source == nullptr)
+    inner_row(out0, out1, kept0, kept1, factor, terms, count, InOrder{}, n, m);
+  else
+    inner_row(out0, out1, kept0, kept1, factor, terms, count, Permuted{source}, n, m);
 }
 
-void subtract_scale(u32* out, const u32* in, u32 factor, i64 n, const Modulus<u32>& m) {
-  portable.subtract_scale(out, in, factor, n, m);
+/// out - in + q is below 2 q: the product is below 2 q^2 < q R.
+void subtract_scale(u32* out, const u32* in, u32 factor, i64 n, const Modulus<u32>& modulus) {
+  const WordModulus m = in_lanes(modulus);
+  const Pairs by = in_pairs_all(factor);
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const __m256i lifted = _mm256_add_epi32(load(lanes, out + k), m.q);
+    const __m256i difference = _mm256_sub_epi32(lifted, load(lanes, in + k));
+    store(lanes, out + k, montgomery_multiply(in_pairs(difference), by, m));
+  });
 }
 
 // ---- ciphertext products -----------------------------------------------------------------------
@@ -137,17 +191,13 @@ void permute_signed(u32* out, const u32* in, i64 step, i64 n, u64 inverse, const
   portable.permute_signed(out, in, step, n, inverse, m);
 }
 
-/// `source` comes from automorphism_source: eight neighbours in some order.
 void permute(u32* out, const u32* in, i64 step, const uint32_t* source, i64 n) {
   if (step != 1 || n < kLanes) {
     portable.permute(out, in, step, source, n);
     return;
   }
-  for (i64 k = 0; k < n; k += kLanes) {
-    const __m256i x = load(Whole{}, in + (source[k] & ~7u));
-    // The permutation reads the last three bits of an index.
-    store(Whole{}, out + k, _mm256_permutevar8x32_epi32(x, load(Whole{}, source + k)));
-  }
+  for (i64 k = 0; k < n; k += kLanes)
+    store(Whole{}, out + k, load_from(in, Permuted{source}, k, Whole{}));
 }
 
 }  // namespace

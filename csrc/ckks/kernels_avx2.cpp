@@ -9,6 +9,39 @@ namespace {
 
 const CkksKernels<u64>& portable = kCkksKernels64Portable;
 
+// ---- the order of a row ------------------------------------------------------------------------
+
+/// Rows in order, or as an automorphism reads them.
+struct InOrder {};
+struct Permuted {
+  const uint32_t* source;  // from automorphism_source: four neighbours in some order
+};
+
+/// Where a vector of a permuted row lies: in four neighbours, as places of half words, of which a
+/// permutation reads the last three bits.
+struct Neighbours {
+  i64 first;
+  __m256i places;
+};
+
+FHELIUM_INLINE i64 place_of(InOrder, i64 k) { return k; }
+FHELIUM_INLINE Neighbours place_of(Permuted order, i64 k) {
+  const uint32_t* source = order.source + k;
+  const __m256i places = _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i*)source));
+  const __m256i second = _mm256_set1_epi64x((i64)1 << 32);
+  const __m256i odd = _mm256_add_epi64(_mm256_slli_epi64(places, 33), second);
+  return {source[0] & ~3u, _mm256_or_si256(_mm256_slli_epi64(places, 1), odd)};
+}
+
+template <class Lanes>
+FHELIUM_INLINE __m256i load_from(const u64* row, i64 k, Lanes lanes) {
+  return load(lanes, row + k);
+}
+template <class Lanes>
+FHELIUM_INLINE __m256i load_from(const u64* row, const Neighbours& at, Lanes) {
+  return _mm256_permutevar8x32_epi32(load(Whole{}, row + at.first), at.places);
+}
+
 // ---- key-switch inner product ------------------------------------------------------------------
 
 /// Three streams a digit are more than the machine follows by itself. A prefetch past the end of a
@@ -21,20 +54,37 @@ FHELIUM_INLINE void prefetch(const KeySwitchTerm<u64>& term, i64 k) {
   for (const u64* row : rows) _mm_prefetch((const char*)(row + k + kAhead), _MM_HINT_T0);
 }
 
-/// kVectors vectors of both results; kFold: there are more terms than one sum has room for.
-template <bool kFold, int kVectors, class Lanes>
-FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count,
-                                i64 k, Lanes lanes, i64 room, const SumModulus& m,
-                                const Factor& w) {
+/// Rows that are added on, times a factor; null where there are none.
+struct Kept {
+  const u64 *row0, *row1;
+  __m256d factor;
+};
+
+template <class Lanes>
+FHELIUM_INLINE Sum first_product(const u64* row, i64 at, Lanes lanes, __m256d factor,
+                                 const SumModulus& m) {
+  Sum sum = no_products(m);
+  if (row != nullptr) add_product(sum, to_doubles(load(lanes, row + at)), factor);
+  return sum;
+}
+
+/// kVectors vectors of both results; kFold: there are more products than one sum has room for.
+template <bool kFold, int kVectors, class Lanes, class Order>
+FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const Kept& kept,
+                                const KeySwitchTerm<u64>* terms, i64 count, Order order, i64 k,
+                                Lanes lanes, i64 room, const SumModulus& m, const Factor& w) {
   Sum sum0[kVectors], sum1[kVectors];
-  for (int v = 0; v < kVectors; ++v) sum0[v] = sum1[v] = no_products(m);
-  i64 left = room;
+  for (int v = 0; v < kVectors; ++v) {
+    sum0[v] = first_product(kept.row0, k + v * kLanes, lanes, kept.factor, m);
+    sum1[v] = first_product(kept.row1, k + v * kLanes, lanes, kept.factor, m);
+  }
+  i64 left = room - 1;
   for (i64 d = 0; d < count; ++d) {
     const KeySwitchTerm<u64> term = terms[d];
     if (kVectors == kBlock) prefetch(term, k);
     for (int v = 0; v < kVectors; ++v) {
       const i64 at = k + v * kLanes;
-      const __m256d x = to_doubles(load(lanes, term.digit + at));
+      const __m256d x = to_doubles(load_from(term.digit, place_of(order, at), lanes));
       add_product(sum0[v], x, to_doubles(load(lanes, term.key0 + at)));
       add_product(sum1[v], x, to_doubles(load(lanes, term.key1 + at)));
     }
@@ -52,14 +102,21 @@ FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const KeySwitchTerm<u64>* 
   }
 }
 
-template <bool kFold>
-void inner_row(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count, i64 n,
+template <class Order>
+void inner_row(u64* out0, u64* out1, const u64* kept0, const u64* kept1, u64 factor,
+               const KeySwitchTerm<u64>* terms, i64 count, Order order, i64 n,
                const Modulus<u64>& modulus) {
   const SumModulus m = in_sums(modulus);
   const i64 room = most_products(modulus);
   const Factor radix_inverse = montgomery_factor<u64>(1, modulus);
+  const Kept kept = {kept0, kept1, broadcast((double)(i64)factor)};
   for_blocks<kBlock>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
-    inner_block<kFold, kVectors>(out0, out1, terms, count, k, lanes, room, m, radix_inverse);
+    if (count < room)
+      inner_block<false, kVectors>(out0, out1, kept, terms, count, order, k, lanes, room, m,
+                                   radix_inverse);
+    else
+      inner_block<true, kVectors>(out0, out1, kept, terms, count, order, k, lanes, room, m,
+                                  radix_inverse);
   });
 }
 
@@ -67,20 +124,32 @@ void inner_product(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 co
                    i64 key_step, i64 n, const Modulus<u64>& m) {
   if (m.bits != 52 || digit_step != 1 || key_step != 1)
     portable.inner_product(out0, out1, terms, count, digit_step, key_step, n, m);
-  else if (count <= most_products(m))
-    inner_row<false>(out0, out1, terms, count, n, m);
   else
-    inner_row<true>(out0, out1, terms, count, n, m);
+    inner_row(out0, out1, nullptr, nullptr, 0, terms, count, InOrder{}, n, m);
 }
 
 void add_inner_product(u64* out0, u64* out1, const u64* kept0, const u64* kept1, u64 factor,
                        const KeySwitchTerm<u64>* terms, i64 count, const uint32_t* source, i64 n,
                        const Modulus<u64>& m) {
-  portable.add_inner_product(out0, out1, kept0, kept1, factor, terms, count, source, n, m);
+  if (m.bits != 52 || n < kLanes)
+    portable.add_inner_product(out0, out1, kept0, kept1, factor, terms, count, source, n, m);
+  else if (source == nullptr)
+    inner_row(out0, out1, kept0, kept1, factor, terms, count, InOrder{}, n, m);
+  else
+    inner_row(out0, out1, kept0, kept1, factor, terms, count, Permuted{source}, n, m);
 }
 
-void subtract_scale(u64* out, const u64* in, u64 factor, i64 n, const Modulus<u64>& m) {
-  portable.subtract_scale(out, in, factor, n, m);
+void subtract_scale(u64* out, const u64* in, u64 factor, i64 n, const Modulus<u64>& modulus) {
+  if (modulus.bits != 52) {
+    portable.subtract_scale(out, in, factor, n, modulus);
+    return;
+  }
+  const DoubleModulus m = in_lanes(modulus);
+  const Factor w = montgomery_factor(factor, modulus);
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const __m256d x = to_doubles(load(lanes, out + k)), y = to_doubles(load(lanes, in + k));
+    store(lanes, out + k, to_residues(multiply(_mm256_sub_pd(x, y), w, m), m));
+  });
 }
 
 // ---- ciphertext products -----------------------------------------------------------------------
@@ -149,21 +218,13 @@ void permute_signed(u64* out, const u64* in, i64 step, i64 n, u64 inverse, const
   portable.permute_signed(out, in, step, n, inverse, m);
 }
 
-/// `source` comes from automorphism_source: four neighbours in some order.
 void permute(u64* out, const u64* in, i64 step, const uint32_t* source, i64 n) {
   if (step != 1 || n < kLanes) {
     portable.permute(out, in, step, source, n);
     return;
   }
-  const __m256i second_half = _mm256_set1_epi64x((i64)1 << 32);
-  for (i64 k = 0; k < n; k += kLanes) {
-    const __m256i order = _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i*)(source + k)));
-    // Places of half words, 2 i and 2 i + 1; the permutation reads the last three bits of each.
-    const __m256i places = _mm256_or_si256(
-        _mm256_slli_epi64(order, 1), _mm256_add_epi64(_mm256_slli_epi64(order, 33), second_half));
-    const __m256i x = load(Whole{}, in + (source[k] & ~3u));
-    store(Whole{}, out + k, _mm256_permutevar8x32_epi32(x, places));
-  }
+  for (i64 k = 0; k < n; k += kLanes)
+    store(Whole{}, out + k, load_from(in, place_of(Permuted{source}, k), Whole{}));
 }
 
 }  // namespace
