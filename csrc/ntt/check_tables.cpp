@@ -32,10 +32,14 @@ NttTables<Word> check_ntt_tables(const char* operation, const NttKernels<Word>& 
            "Row j is the table of limb j", "Pass the tables of this ring degree and these limbs");
   };
   if (shape.size() != 2 || shape[0] != limbs || shape[1] < kTableHeaderWords) refuse_shape();
-  if (tables.stride(1) != 1)
-    refuse(operation, "tables has strides " + to_string(strides_of(tables)),
-           "A table's words are contiguous", "Slice the limb axis only");
   const Word* data = data_of<Word>(tables);
+  const u64 start = reinterpret_cast<u64>(data), row = static_cast<u64>(tables.stride(0));
+  if (tables.stride(1) != 1 || (start | row * sizeof(Word)) % sizeof(u64) != 0)
+    refuse(operation,
+           "tables has strides " + to_string(strides_of(tables)) + " and starts " +
+               std::to_string(start % sizeof(u64)) + " bytes behind a multiple of 8",
+           "A table's words are contiguous and its rows start at multiples of 8 bytes",
+           "Slice the limb axis only");
   for (size_t j = 0; j < moduli.size(); ++j) {
     const Word* header = data + static_cast<int64_t>(j) * tables.stride(0);
     if (header[kTableFormat] != kernels.format && is_ntt_format(header[kTableFormat]))
