@@ -53,6 +53,7 @@ TOPICS = {
     "compile": "11",
     "keys": "tensor(1366.0",  # 4096 / 3, and the ends' share
     "levels": "True",
+    "runtime": "True cpu True",
     "rotations": "tensor([-7.98",
     "implementations": "python-negate True",
     "plaintexts": "torch.Size([2]) torch.Size([2, 4096])",

@@ -36,6 +36,8 @@ def test_there_are_examples():
         "09_files",
         "15_compile_python_codegen",
         "10_own_implementation",
+        "17_double_buffer",
+        "18_runtime_cuda_graph",
     } <= set(BY_NAME)
 
 
@@ -137,3 +139,18 @@ def test_own_implementations_are_used_and_give_the_same_residues():
         ("python-add", "1"),
         ("library-add", "0"),
     ]
+
+
+def test_two_buffers_serve_all_tiles():
+    shown = run_example(BY_NAME["17_double_buffer"])
+    assert re.search(r"^addresses never changed +True$", shown, re.MULTILINE)
+    assert float(re.search(r"^largest error +(\S+)$", shown, re.MULTILINE)[1]) < 1e-6
+
+
+def test_the_matrix_vector_table():
+    shown = run_example(BY_NAME["18_runtime_cuda_graph"])
+    facts = dict(re.split(r"  +", line, maxsplit=1) for line in shown.splitlines()[1:])
+    assert float(facts["largest error"]) < 1e-6
+    assert (facts["depth"], facts["domain"], facts["components"]) == ("1", "ntt", "2")
+    for name in ("uncaptured", "staged replay", "replay, owned copy", "peak allocated"):
+        assert name in facts

@@ -9,9 +9,11 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from fhelium import Engine
+from fhelium import compile as fc
 from fhelium.runtime import CudaGraphProgram
 from fhelium.runtime.trees import map_tensors
 from fhelium.values import Ciphertext, Plaintext
+from tests.compile.support import TO_CKKS, CompileRing
 from tests.faults.calls import engine_calls
 from tests.operation_samples import SAMPLES
 from tests.runtime.fake_device import HOST_READS
@@ -102,3 +104,19 @@ def flipped(arguments: Any) -> Any:
     if isinstance(arguments, Ciphertext | Plaintext):
         return map_tensors(arguments, lambda tensor: tensor.flip(-1))
     return arguments
+
+
+def test_a_linked_program_can_be_captured(fake):
+    ring = CompileRing.make(steps=(3,))
+    shape = fc.encrypted(polynomial_domain="coefficient")
+    captured = ring.capture(lambda x, y: torch.roll(x, 3) * y, x=shape, y=shape)
+    executable = ring.link(fc.Pipeline(TO_CKKS).run(captured))
+    values = [ring.encrypt(fill) for fill in (0.25, 0.5, -0.75)]
+    program = CudaGraphProgram.capture(executable.run, example_inputs=values[:2])
+    found = program.replay(*values[1:])
+    assert torch.equal(found.data, executable.run(*values[1:]).data)
+    before = executable.run(*values[:2])
+    with NoHostReads():
+        after = executable.run(*values[:2])
+    assert torch.equal(before.data, after.data)
+    program.close()

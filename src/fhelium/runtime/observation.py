@@ -98,6 +98,7 @@ class MemorySnapshot(_Printed):
         cuda_allocated_bytes: What torch's allocator has given out, over all CUDA devices.
         cuda_reserved_bytes: What it has reserved.
         cuda_peak_allocated_bytes: The most that it ever had given out.
+        cuda_peak_reserved_bytes: The most that it ever had reserved.
 
     Example:
         >>> snapshot = memory_snapshot()
@@ -112,6 +113,7 @@ class MemorySnapshot(_Printed):
     cuda_allocated_bytes: int
     cuda_reserved_bytes: int
     cuda_peak_allocated_bytes: int
+    cuda_peak_reserved_bytes: int
 
 
 def cpu_info(root: Path = Path("/")) -> CpuInfo:
@@ -198,6 +200,7 @@ def memory_snapshot() -> MemorySnapshot:
         cuda_allocated_bytes=sum(map(torch.cuda.memory_allocated, indices)),
         cuda_reserved_bytes=sum(map(torch.cuda.memory_reserved, indices)),
         cuda_peak_allocated_bytes=sum(map(torch.cuda.max_memory_allocated, indices)),
+        cuda_peak_reserved_bytes=sum(map(torch.cuda.max_memory_reserved, indices)),
     )
 
 
