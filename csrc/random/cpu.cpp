@@ -4,7 +4,7 @@
 #include "common/checks.h"
 #include "common/isa.h"
 #include "common/number_theory.h"
-#include "random/kernels.h"
+#include "random/streams.h"
 
 namespace fhelium {
 
@@ -42,12 +42,16 @@ std::vector<u32> words_of(const char* operation, const char* name, const Tensor&
   return words;
 }
 
-StreamKey key_of(const char* operation, const Tensor& key) {
-  const std::vector<u32> words = words_of(operation, "key", key, 32);
+}  // namespace
+
+StreamKey check_stream_key(const char* operation, const char* name, const Tensor& key) {
+  const std::vector<u32> words = words_of(operation, name, key, 32);
   StreamKey result;
   std::copy(words.begin(), words.end(), result.words);
   return result;
 }
+
+namespace {
 
 void check_range(const char* operation, const char* name, int64_t value, int64_t first,
                  int64_t limit) {
@@ -79,7 +83,7 @@ void for_each_segment(int64_t rows, int64_t degree, const Fill& fill) {
 
 Tensor chacha20_blocks(const Tensor key, const Tensor nonce, int64_t counter, int64_t blocks) {
   constexpr auto kName = "chacha20_blocks";
-  const StreamKey stream_key = key_of(kName, key);
+  const StreamKey stream_key = check_stream_key(kName, "key", key);
   const std::vector<u32> words = words_of(kName, "nonce", nonce, 12);
   check_range(kName, "counter", counter, 0, kWordLimit);
   check_range(kName, "blocks", blocks, 0, kWordLimit - counter + 1);
@@ -93,14 +97,11 @@ Tensor chacha20_blocks(const Tensor key, const Tensor nonce, int64_t counter, in
   return out;
 }
 
-UniformRow<u64> uniform_row(u64) { return random_kernels().uniform; }
-UniformRow<u32> uniform_row(u32) { return random_kernels().uniform_narrow; }
-
 Tensor sample_uniform(const Tensor key, const Tensor prime_ids, int64_t component,
                       int64_t first_index, int64_t count, int64_t degree, const Tensor rns_params,
                       ScalarType dtype) {
   constexpr auto kName = "sample_uniform";
-  const StreamKey stream_key = key_of(kName, key);
+  const StreamKey stream_key = check_stream_key(kName, "key", key);
   check_shape(kName, count, degree);
   check_range(kName, "component", component, 0, 256);
   check_range(kName, "first_index", first_index, 0, kWordLimit - count + 1);
@@ -113,7 +114,7 @@ Tensor sample_uniform(const Tensor key, const Tensor prime_ids, int64_t componen
     const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
     Tensor out = empty_on(rns_params, {count, limbs, degree}, dtype);
     Word* data = mutable_data_of<Word>(out);
-    const UniformRow<Word> uniform = uniform_row(word);
+    const UniformRow<Word> uniform = uniform_row<Word>();
     for_each_segment(limbs * count, degree, [&](int64_t row, int64_t first, int64_t n) {
       const int64_t limb = row / count, index = row % count;
       const StreamPosition position = {static_cast<u32>(ids[static_cast<size_t>(limb)]),
@@ -142,7 +143,7 @@ Tensor integers(const char* name, const Tensor& key, int64_t component, int64_t 
 }
 
 Tensor sample_ternary(const Tensor key, int64_t component, int64_t count, int64_t degree) {
-  const StreamKey stream_key = key_of("sample_ternary", key);
+  const StreamKey stream_key = check_stream_key("sample_ternary", "key", key);
   return integers("sample_ternary", key, component, count, degree,
                   [&](i64* out, i64 first, i64 n, const StreamPosition& position) {
                     random_kernels().ternary(out, first, n, stream_key, position);
@@ -150,7 +151,7 @@ Tensor sample_ternary(const Tensor key, int64_t component, int64_t count, int64_
 }
 
 Tensor sample_gaussian(const Tensor key, int64_t component, int64_t count, int64_t degree) {
-  const StreamKey stream_key = key_of("sample_gaussian", key);
+  const StreamKey stream_key = check_stream_key("sample_gaussian", "key", key);
   return integers("sample_gaussian", key, component, count, degree,
                   [&](i64* out, i64 first, i64 n, const StreamPosition& position) {
                     random_kernels().gaussian(out, first, n, stream_key, position);
@@ -159,7 +160,7 @@ Tensor sample_gaussian(const Tensor key, int64_t component, int64_t count, int64
 
 Tensor sample_rounded_gaussian(const Tensor key, double sigma, int64_t count, int64_t degree) {
   constexpr auto kName = "sample_rounded_gaussian";
-  const StreamKey stream_key = key_of(kName, key);
+  const StreamKey stream_key = check_stream_key(kName, "key", key);
   if (!(sigma >= 1.0 && sigma <= 0x1p57))
     refuse(kName, "sigma is " + std::to_string(sigma), "It lies in [1, 2^57]",
            "Choose a width in that range");

@@ -172,10 +172,67 @@ void ternary(i64* out, i64 first, i64 n, const StreamKey& key, const StreamPosit
   }
 }
 
+/// The high words of the last thresholds are all alike.
+constexpr u64 kLargestHigh = ~(u64)0 >> 1;
+
+/// The thresholds in front of those, whose high words differ, and so much more that no word passes
+/// what stands behind them: a table for four registers.
+struct GaussianLookup {
+  int count = 0;
+  alignas(64) u64 high[32], low[32];
+
+  constexpr GaussianLookup() : high(), low() {
+    while (kGaussianTable[count][0] != kLargestHigh) ++count;
+    for (int t = 0; t < 32; ++t) {
+      high[t] = t < count ? kGaussianTable[t][0] : ~(u64)0;
+      low[t] = t < count ? kGaussianTable[t][1] : 0;
+    }
+  }
+};
+constexpr GaussianLookup kLookup;
+static_assert(kLookup.count < 32);
+
+/// table[index] for index < 32.
+FHELIUM_INLINE __m512i look_up(const u64 (&table)[32], __m512i index) {
+  const auto part = [&](int k) { return _mm512_load_si512(table + k); };
+  const __m512i front = _mm512_permutex2var_epi64(part(0), index, part(8));
+  const __m512i back = _mm512_permutex2var_epi64(part(16), index, part(24));
+  return _mm512_mask_blend_epi64(_mm512_cmpgt_epu64_mask(index, broadcast(15)), front, back);
+}
+
+/// How many thresholds the words (high, low) reach. First the high words alone are compared; at
+/// most the next threshold can have the same one, but for the last ones, which all have.
+template <int kVectors>
+FHELIUM_INLINE void count_thresholds(__m512i (&count)[kVectors], const __m512i (&high)[kVectors],
+                                     const __m512i (&low)[kVectors]) {
+  const __m512i one = broadcast(1);
+  __mmask8 last[kVectors];
+  for (int v = 0; v < kVectors; ++v) count[v] = zero();
+  for (int t = 0; t < kLookup.count; ++t) {
+    const __m512i bound = broadcast(kLookup.high[t]);
+    for (int v = 0; v < kVectors; ++v)
+      count[v] =
+          _mm512_mask_add_epi64(count[v], _mm512_cmpgt_epu64_mask(high[v], bound), count[v], one);
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    const __mmask8 tie = _mm512_cmpeq_epu64_mask(high[v], look_up(kLookup.high, count[v]));
+    const __mmask8 past = _mm512_mask_cmpge_epu64_mask(tie, low[v], look_up(kLookup.low, count[v]));
+    count[v] = _mm512_mask_add_epi64(count[v], past, count[v], one);
+    last[v] = _mm512_cmpeq_epu64_mask(high[v], broadcast(kLargestHigh));
+  }
+  for (int t = kLookup.count; t < kGaussianThresholds; ++t) {
+    const __m512i bound = broadcast(kGaussianTable[t][1]);
+    for (int v = 0; v < kVectors; ++v)
+      count[v] = _mm512_mask_add_epi64(
+          count[v], _mm512_mask_cmpge_epu64_mask(last[v], low[v], bound), count[v], one);
+  }
+}
+
 /// Magnitude by inversion of the cumulative table, read in full whatever the value; its lowest
 /// random bit is the sign.
 void gaussian(i64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position) {
-  constexpr i64 kGroup = 4 * kLanes;  // coefficients that share one walk through the table
+  constexpr int kVectors = 4;
+  constexpr i64 kGroup = kVectors * kLanes;  // coefficients that share one walk through the table
   alignas(64) u64 high[kTile], low[kTile], values[kTile];
   const __m512i one = broadcast(1);
   for (i64 begin = 0; begin < n; begin += kTile) {
@@ -183,28 +240,17 @@ void gaussian(i64* out, i64 first, i64 n, const StreamKey& key, const StreamPosi
     draw(high, first + begin, key, position, 0);
     draw(low, first + begin, key, position, 1);
     for (i64 k = 0; k < size; k += kGroup) {
-      __m512i word_high[4], word_low[4], magnitude[4];
+      __m512i word_high[kVectors], word_low[kVectors], magnitude[kVectors];
 #pragma GCC unroll 4
-      for (int v = 0; v < 4; ++v) {
+      for (int v = 0; v < kVectors; ++v) {
         const __m512i h = load(Whole{}, high + k + v * kLanes);
         const __m512i l = load(Whole{}, low + k + v * kLanes);
         word_high[v] = _mm512_srli_epi64(h, 1);
         word_low[v] = _mm512_or_si512(_mm512_slli_epi64(h, 63), _mm512_srli_epi64(l, 1));
-        magnitude[v] = zero();
       }
-      for (int t = 0; t < kGaussianThresholds; ++t) {
-        const __m512i bound_high = broadcast(kGaussianTable[t][0]);
-        const __m512i bound_low = broadcast(kGaussianTable[t][1]);
+      count_thresholds(magnitude, word_high, word_low);
 #pragma GCC unroll 4
-        for (int v = 0; v < 4; ++v) {  // at or past the threshold: the high words decide, or tie
-          const __mmask8 tie = _mm512_cmpeq_epu64_mask(word_high[v], bound_high);
-          const __mmask8 past = _mm512_cmpgt_epu64_mask(word_high[v], bound_high) |
-                                _mm512_mask_cmpge_epu64_mask(tie, word_low[v], bound_low);
-          magnitude[v] = _mm512_mask_add_epi64(magnitude[v], past, magnitude[v], one);
-        }
-      }
-#pragma GCC unroll 4
-      for (int v = 0; v < 4; ++v) {
+      for (int v = 0; v < kVectors; ++v) {
         const __m512i l = load(Whole{}, low + k + v * kLanes);
         const __m512i sign = _mm512_sub_epi64(zero(), _mm512_and_si512(l, one));
         const __m512i value = _mm512_sub_epi64(_mm512_xor_si512(magnitude[v], sign), sign);
