@@ -4,6 +4,9 @@
 #include "common/checks.h"
 #include "common/isa.h"
 #include "common/number_theory.h"
+#include "common/pool.h"
+#include "common/stages.h"
+#include "rns/codec_rows.h"
 
 namespace fhelium {
 
@@ -52,26 +55,38 @@ Tensor embedding_tables(int64_t degree) {
   return out;
 }
 
-Tensor slots_to_coefficients(const Tensor slots, const Tensor tables) {
-  constexpr auto kName = "slots_to_coefficients";
-  check_tensor(kName, "slots", slots, kFloat64);
+/// The shape [*batch, N] of the coefficients of some slots.
+Sizes check_slots(const char* operation, const Tensor& slots) {
+  check_tensor(operation, "slots", slots, kFloat64);
   Sizes shape = sizes_of(slots);
   if (shape.size() < 2 || shape.back() != 2)
-    refuse(kName, "slots has shape " + to_string(shape),
+    refuse(operation, "slots has shape " + to_string(shape),
            "It is [*batch, slots, 2], real and imaginary parts in the last axis",
            "Pass torch.view_as_real of complex slots");
   shape.pop_back();
-  const int64_t degree = shape.back() *= 2;
+  shape.back() *= 2;
+  return shape;
+}
+
+void to_coefficients(double* out, const double* slots, int64_t batches, const Tensor& table,
+                     const EmbeddingLayout& layout) {
+  const int64_t degree = 2 * layout.slots;
+  const double* w = table.const_data_ptr<double>();
+  parallel_for(0, batches, grain_of(degree), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row)
+      embedding_kernels().to_coefficients(out + row * degree, slots + row * degree, w, layout);
+  });
+}
+
+Tensor slots_to_coefficients(const Tensor slots, const Tensor tables) {
+  constexpr auto kName = "slots_to_coefficients";
+  Sizes shape = check_slots(kName, slots);
+  const int64_t degree = shape.back();
   const EmbeddingLayout layout = check_table(kName, tables, degree);
   Tensor out = empty_on(slots, shape, kFloat64);
   const Tensor in = fhelium::contiguous(slots), table = fhelium::contiguous(tables);
-  const double *from = in.const_data_ptr<double>(), *w = table.const_data_ptr<double>();
-  double* to = out.mutable_data_ptr<double>();
-  const auto& kernels = embedding_kernels();
-  parallel_for(0, out.numel() / degree, grain_of(degree), [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row)
-      kernels.to_coefficients(to + row * degree, from + row * degree, w, layout);
-  });
+  to_coefficients(out.mutable_data_ptr<double>(), in.const_data_ptr<double>(), out.numel() / degree,
+                  table, layout);
   return out;
 }
 
@@ -100,6 +115,65 @@ Tensor coefficients_to_slots(const Tensor coefficients, const Tensor tables) {
   return out;
 }
 
+Tensor encode_slots(const Tensor slots, const Tensor tables, double scale, const Tensor rns_params,
+                    ScalarType dtype) {
+  constexpr auto kName = "encode_slots";
+  Sizes shape = check_slots(kName, slots);
+  const int64_t degree = shape.back();
+  const EmbeddingLayout layout = check_table(kName, tables, degree);
+  check_residue_type(kName, dtype);
+  check_scale(kName, scale);
+  const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
+  return for_word_of(dtype, [&](auto word) {
+    using Word = decltype(word);
+    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
+    const Tensor in = fhelium::contiguous(slots), table = fhelium::contiguous(tables);
+    const int64_t count = in.numel(), batches = count / degree;
+    Workspace space(Workspace::room_for<double>(count), Contents::kSecret);
+    double* coefficients = space.take<double>(count);
+    to_coefficients(coefficients, in.const_data_ptr<double>(), batches, table, layout);
+    const bool wide = round_all(kName, coefficients, coefficients, scale, shape, count);
+    shape.insert(shape.end() - 1, limbs);
+    Tensor out = empty_on(in, shape, dtype);
+    reduce_all<Word>(mutable_data_of<Word>(out), coefficients, wide, batches, degree, moduli);
+    return out;
+  });
+}
+
+Tensor decode_residues(const Tensor residues, const Tensor tables, double scale,
+                       const Tensor rns_params) {
+  constexpr auto kName = "decode_residues";
+  check_residues(kName, "residues", residues);
+  check_scale(kName, scale);
+  return for_word_of(residues, [&](auto word) {
+    using Word = decltype(word);
+    const auto rows = rows_of<Word>(residues);
+    const EmbeddingLayout layout = check_table(kName, tables, rows.degree);
+    const Centring<Word> centring(kName, check_parameters<Word>(kName, rns_params, rows.limbs));
+    Sizes shape = sizes_of(residues);
+    shape.erase(shape.end() - 2);
+    shape.back() /= 2;
+    shape.push_back(2);
+    Tensor out = empty_on(residues, shape, kFloat64);
+    const Tensor table = fhelium::contiguous(tables);
+    Workspace space(Workspace::room_for<double>(out.numel()), Contents::kSecret);
+    double *coefficients = space.take<double>(out.numel()), *to = out.mutable_data_ptr<double>();
+    const int64_t blocks = centring_blocks(rows.degree);
+    const auto centre = [&](int64_t task, int64_t) {
+      centring.block(coefficients + task / blocks * rows.degree, rows, task / blocks,
+                     task % blocks);
+    };
+    const auto transform = [&](int64_t batch, int64_t) {
+      embedding_kernels().to_slots(to + batch * rows.degree, coefficients + batch * rows.degree,
+                                   scale, table.const_data_ptr<double>(), layout);
+    };
+    const double cost = 5.0 * static_cast<double>(rows.batches * rows.degree);
+    run_stages(participants_for(cost), Stage{rows.batches * blocks, centre},
+               Stage{rows.batches, transform});
+    return out;
+  });
+}
+
 }  // namespace
 }  // namespace fhelium
 
@@ -108,6 +182,8 @@ FHELIUM_LIBRARY_IMPL(fhelium_ckks_ops, CompositeExplicitAutograd, m) {
 }
 
 FHELIUM_LIBRARY_IMPL(fhelium_ckks_ops, CPU, m) {
+  m.impl("encode_slots", FHELIUM_BOX(&fhelium::encode_slots));
+  m.impl("decode_residues", FHELIUM_BOX(&fhelium::decode_residues));
   m.impl("slots_to_coefficients", FHELIUM_BOX(&fhelium::slots_to_coefficients));
   m.impl("coefficients_to_slots", FHELIUM_BOX(&fhelium::coefficients_to_slots));
 }

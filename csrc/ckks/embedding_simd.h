@@ -213,6 +213,7 @@ void write_slots(double* slots, double* re, double* im, const double* table,
                  const EmbeddingLayout& layout) {
   const i64 count = layout.slots < kChunk ? layout.slots : kChunk;
   const double* w = table + layout.last_offset;
+  for (i64 k = 0; k < 2 * layout.slots; ++k) slots[k] = 0;  // a wrong table may leave some out
   for (i64 first = 0; first < layout.slots; first += count) {
     double x[kChunk], y[kChunk];
     regroup<true, 1 << kLevels>(x, re + first, count, layout.group);

@@ -64,6 +64,12 @@ std::vector<Word> powers_of_two(const Modulus<Word>& m) {
 
 }  // namespace
 
+void check_scale(const char* operation, double scale) {
+  if (std::isfinite(scale) && scale > 0) return;
+  refuse(operation, "the scale is " + std::to_string(scale), "It is finite and above 0",
+         "Pass the scale of the encoding");
+}
+
 bool round_all(const char* operation, double* rounded, const double* values, double scale,
                const Sizes& shape, int64_t count) {
   std::atomic<int64_t> wide_count{0};
@@ -188,9 +194,7 @@ Tensor round_to_residues(const Tensor values, double scale, const Tensor rns_par
   check_residue_type(kName, dtype);
   Sizes shape = sizes_of(values);
   if (shape.empty()) refuse(kName, "values has shape []", "It is [*batch, N]", "Pass a polynomial");
-  if (!(std::isfinite(scale) && scale > 0))
-    refuse(kName, "the scale is " + std::to_string(scale), "It is finite and above 0",
-           "Pass the scale of the encoding");
+  check_scale(kName, scale);
   const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
   const int64_t degree = shape.back(), count = values.numel();
   const int64_t batches = degree == 0 ? 0 : count / degree;

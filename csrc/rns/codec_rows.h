@@ -8,6 +8,8 @@
 
 namespace fhelium {
 
+void check_scale(const char* operation, double scale);
+
 /// rounded[k] = rint(values[k] * scale), which may be in place; whether any is 2^63 or larger.
 /// Refuses those that are not finite, naming the index in a tensor of this shape.
 bool round_all(const char* operation, double* rounded, const double* values, double scale,

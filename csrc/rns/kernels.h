@@ -60,6 +60,9 @@ struct RnsKernels {
   /// Signed 64-bit integers -> [0, q).
   void (*reduce_integers)(Word* out, i64 out_step, const i64* in, i64 in_step, i64 n,
                           const Modulus<Word>& m);
+  /// Integers below the modulus in magnitude -> [0, q), and x[k] += in[k] mod q.
+  void (*reduce_small)(Word* out, const int8_t* in, i64 n, const Modulus<Word>& m);
+  void (*add_small)(Word* x, const int8_t* in, i64 n, const Modulus<Word>& m);
   /// Fill a tile from rows[i][k * step], k < n <= kBasisTile, standard residues modulo d_i. A row
   /// may be its own digit.
   void (*centre)(const BasisTile<Word>& tile, const Word* const* rows, i64 step, i64 n,

@@ -2,6 +2,7 @@
 #include "common/words32.h"
 #include "rns/exact_half.h"
 #include "rns/kernels.h"
+#include "rns/small_rows.h"
 
 namespace fhelium {
 namespace {
@@ -176,6 +177,8 @@ const RnsKernels<u32> kRnsKernels32Avx2 = {
     .to_montgomery = to_montgomery,
     .from_montgomery = from_montgomery,
     .reduce_integers = reduce_integers,
+    .reduce_small = reduce_small<u32>,
+    .add_small = add_small<u32>,
     .centre = centre,
     .convert = convert,
     .subtract_divide = subtract_divide,

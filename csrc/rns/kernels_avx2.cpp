@@ -3,6 +3,7 @@
 #include "common/fma.h"
 #include "rns/exact_half.h"
 #include "rns/kernels.h"
+#include "rns/small_rows.h"
 
 namespace fhelium {
 namespace {
@@ -292,6 +293,8 @@ const RnsKernels<u64> kRnsKernels64Avx2 = {
     .to_montgomery = to_montgomery,
     .from_montgomery = from_montgomery,
     .reduce_integers = reduce_integers,
+    .reduce_small = reduce_small<u64>,
+    .add_small = add_small<u64>,
     .centre = centre,
     .convert = convert,
     .subtract_divide = subtract_divide,

@@ -1,5 +1,6 @@
 #include "rns/exact_half.h"
 #include "rns/kernels.h"
+#include "rns/small_rows.h"
 
 namespace fhelium {
 namespace {
@@ -202,6 +203,8 @@ constexpr RnsKernels<Word> kPortable = {
     .to_montgomery = to_montgomery<Word>,
     .from_montgomery = from_montgomery<Word>,
     .reduce_integers = reduce_integers<Word>,
+    .reduce_small = reduce_small<Word>,
+    .add_small = add_small<Word>,
     .centre = centre<Word>,
     .convert = convert<Word>,
     .subtract_divide = subtract_divide<Word>,

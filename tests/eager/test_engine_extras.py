@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from fhelium import Ciphertext, DecryptPolicy, Engine
-from fhelium.backend.ckks.encryption import expand_public_component
+from fhelium.backend.ckks.composed_encryption import expand_public_component
 from fhelium.errors import KeyMismatchError, MissingKeyError, OperandTypeError, StateError
 
 PRIVATE = DecryptPolicy.private()
@@ -38,7 +38,7 @@ def test_secret_key_encryption(small, batch, depth, domain) -> None:
         hidden.public_seed,
         hidden.batch_shape,
         depth,
-        in_ntt=domain == "ntt",
+        to_ntt=domain == "ntt",
     )
     assert torch.equal(hidden.data[1], expanded)
     again = engine.encrypt_with_secret_key(clear, small.secret_key, depth=depth)

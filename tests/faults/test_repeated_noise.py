@@ -11,7 +11,7 @@ import torch
 
 from fhelium import CkksConfig, Engine
 from fhelium.errors import InsecureWarning
-from fhelium.native.wrapper import random_ops
+from fhelium.native.wrapper import ckks_ops, random_ops
 from tests.faults import workers
 from tests.faults.calls import message
 
@@ -67,6 +67,17 @@ def test_ranks_of_one_seed_differ(tiny, spawned):
     assert drawn[0] == drawn[3] == workers.seeded_draw(engine.config.to_mapping(), key, 7, "0")
 
 
+UNIFORM, MASK = ("sample_uniform", 1, 0), ("sample_ternary", 0)
+ERRORS = (("sample_gaussian", 0), ("sample_gaussian", 1))
+DRAWS_INSIDE = {
+    "encrypt_with_public": {2: (MASK,), 3: ERRORS},
+    "encrypt_with_secret": {2: (UNIFORM,), 3: ERRORS[:1]},
+    "make_public_key": {1: (UNIFORM,), 2: ERRORS[:1]},
+    "make_switching_key_": {3: (UNIFORM,), 4: ERRORS[:1]},
+}
+"""What a whole operation draws of the key at each of its arguments, as its steps would."""
+
+
 def recorded(monkeypatch) -> list[tuple]:
     """Write down the stream and the place of every draw from now on."""
     places: list[tuple] = []
@@ -80,6 +91,18 @@ def recorded(monkeypatch) -> list[tuple]:
 
         monkeypatch.setattr(random_ops, name, sample)
 
+    def watch_inside(name: str, draws: dict[int, tuple]) -> None:
+        operation = getattr(ckks_ops, name)
+
+        def compute(*arguments):
+            for index, drawn in draws.items():
+                places.extend((bytes(arguments[index].numpy()), *place) for place in drawn)
+            return operation(*arguments)
+
+        monkeypatch.setattr(ckks_ops, name, compute)
+
+    for name, draws in DRAWS_INSIDE.items():
+        watch_inside(name, draws)
     watch("sample_uniform", slice(1, 3))  # component, first index; every prime has its own stream
     watch("sample_ternary", slice(0, 1))  # component
     watch("sample_gaussian", slice(0, 1))

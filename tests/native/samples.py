@@ -164,6 +164,44 @@ def stream_key() -> Tensor:
     return torch.arange(32, dtype=torch.uint8)
 
 
+def whole(dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """Switching tables of two digits and packed transforms, both on Q and P."""
+    primes = PRIMES + SPECIAL
+    params = parameters(dtype, primes)
+    tables = ntt_ops.ntt_tables(roots(dtype, primes), DEGREE, params)
+    bounds = torch.tensor([0, 2, 3])
+    return ckks_ops.key_switch_tables(bounds, len(SPECIAL), params, dtype), tables
+
+
+def encrypting_with_secret(dtype: torch.dtype) -> tuple[Any, ...]:
+    _, tables, params = packed(dtype)
+    secret, key = residues(seed=1, dtype=dtype), stream_key()
+    return residues(2, dtype=dtype), secret, key, key.flip(0), 4, tables, params, True
+
+
+def encrypting_with_public(dtype: torch.dtype) -> tuple[Any, ...]:
+    public_key = residues(2, seed=1, limbs=len(PRIMES + SPECIAL), dtype=dtype)
+    key = stream_key()
+    return residues(2, dtype=dtype), public_key, key, key.flip(0), *whole(dtype), False
+
+
+def decrypting(dtype: torch.dtype) -> tuple[Any, ...]:
+    _, tables, params = packed(dtype)
+    return residues(3, 4, dtype=dtype), residues(seed=1, dtype=dtype), tables, params, False
+
+
+def making_public_key(dtype: torch.dtype) -> tuple[Any, ...]:
+    _, tables, params = packed(dtype)
+    return residues(dtype=dtype), stream_key(), stream_key().flip(0), tables, params
+
+
+def making_switching_key(dtype: torch.dtype) -> tuple[Any, ...]:
+    limbs = len(PRIMES + SPECIAL)
+    key = torch.zeros(limbs, 2, 2, DEGREE, dtype=dtype).permute(1, 2, 0, 3)
+    source, secret = (residues(seed=seed, limbs=limbs, dtype=dtype) for seed in (1, 2))
+    return key, source, secret, stream_key(), stream_key().flip(0), *whole(dtype)
+
+
 SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
     "fhelium_rns_ops::rns_parameters": lambda dtype: (moduli(dtype), DEGREE),
     "fhelium_rns_ops::parameter_row_names": lambda dtype: (),
@@ -244,6 +282,24 @@ SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
     ),
     "fhelium_ckks_ops::rescale_nearest": dropping,
     "fhelium_ckks_ops::rescale_truncating": dropping,
+    "fhelium_ckks_ops::encrypt_with_public": encrypting_with_public,
+    "fhelium_ckks_ops::encrypt_with_secret": encrypting_with_secret,
+    "fhelium_ckks_ops::decrypt_residues": decrypting,
+    "fhelium_ckks_ops::make_public_key": making_public_key,
+    "fhelium_ckks_ops::make_switching_key_": making_switching_key,
+    "fhelium_ckks_ops::encode_slots": lambda dtype: (
+        reals(3, DEGREE // 2, 2),
+        embedding(),
+        2.0**20,
+        parameters(dtype),
+        dtype,
+    ),
+    "fhelium_ckks_ops::decode_residues": lambda dtype: (
+        residues(3, dtype=dtype),
+        embedding(),
+        2.0**5,
+        parameters(dtype),
+    ),
     "fhelium_ckks_ops::embedding_tables": lambda dtype: (DEGREE,),
     "fhelium_ckks_ops::slots_to_coefficients": lambda dtype: (
         reals(3, DEGREE // 2, 2),

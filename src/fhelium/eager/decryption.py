@@ -188,7 +188,7 @@ class DecryptionMethods(EncryptionMethods):
             ciphertext.data,
             secret_key.data,
             state.depth,
-            in_ntt=state.polynomial_domain == "ntt",
+            from_ntt=state.polynomial_domain == "ntt",
         )
         result = state.replace(components=1, polynomial_domain="coefficient")
         return Plaintext(residues, result)

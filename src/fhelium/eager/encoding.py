@@ -8,11 +8,8 @@ from typing import Any, Literal
 
 import torch
 
-from fhelium.backend.ckks.encryption import (
-    decode_slots,
-    encode_slots,
-    transform_on,
-)
+from fhelium.backend.ckks.composed_encryption import transform_on
+from fhelium.backend.ckks.encryption import decode_slots, encode_slots
 from fhelium.eager.core import EngineCore, device_of
 from fhelium.eager.messages import prepare_message
 from fhelium.errors import DepthExhaustedError, OperandTypeError, ParameterError, StateError

@@ -6,17 +6,12 @@ from typing import Any
 
 import torch
 
-from fhelium.backend.ckks.encryption import (
-    encrypt_zero_with_public_key,
-    encrypt_zero_with_secret_key,
-    transform_on,
-)
+from fhelium.backend.ckks.encryption import encrypt_with_public_key, encrypt_with_secret_key
 from fhelium.eager.core import device_of
 from fhelium.eager.encoding import EncodingMethods, real_number
 from fhelium.errors import DeviceMismatchError, OperandTypeError
 from fhelium.ir import noise
 from fhelium.ir.rules import chosen_domain, known_sum
-from fhelium.native.wrapper import ckks_ops
 from fhelium.rng import Domain, require_unrecorded
 from fhelium.values import (
     Ciphertext,
@@ -204,21 +199,16 @@ class EncryptionMethods(EncodingMethods):
         resources = self.dispatcher(plaintext.device).resources
         seed = self._random.root(Domain.PUBLIC_SEED)
         root = self._random.root(Domain.ENCRYPTION_ERROR)
-        data = encrypt_zero_with_secret_key(
+        data = encrypt_with_secret_key(
             resources,
             self._ntt_backend,
+            plaintext.data,
             secret_key.data,
             seed,
             root,
-            plaintext.batch_shape,
             depth,
-            in_ntt=domain == "ntt",
+            to_ntt=domain == "ntt",
         )
-        rows = plaintext.data
-        transform = transform_on(resources, self._ntt_backend, "Q", depth)
-        if domain == "ntt":
-            rows = transform.forward(rows)
-        ckks_ops.add_plaintext_(data, rows, transform.rns_params)
         added = noise.secret_key_encryption(self.config, state.scale)
         result = state.replace(
             components=2,
@@ -244,18 +234,15 @@ class EncryptionMethods(EncodingMethods):
         assert depth is not None
         assert scale is not None
         resources = self.dispatcher(plaintext.device).resources
-        data = encrypt_zero_with_public_key(
+        data = encrypt_with_public_key(
             resources,
             self._ntt_backend,
+            plaintext.data,
             public_key.data,
             self._random.root(Domain.ENCRYPTION_MASK),
-            plaintext.batch_shape,
             depth,
+            to_ntt=domain == "ntt",
         )
-        rns_params = resources.material(f"rns_parameters/Q/{depth}")
-        ckks_ops.add_plaintext_(data, plaintext.data, rns_params)
-        if domain == "ntt":
-            transform_on(resources, self._ntt_backend, "Q", depth).forward_(data)
         result = state.replace(
             components=2,
             polynomial_domain=domain,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch
 
 from fhelium.backend.ckks import CkksDeviceResources
-from fhelium.backend.ckks.encryption import expand_public_component
+from fhelium.backend.ckks.composed_encryption import expand_public_component
 from fhelium.backend.ckks.key_generation import (
     expand_public_half,
     expand_secret,
@@ -64,7 +64,7 @@ class Expander:
             seed,
             tuple(batch_shape),
             state.depth or 0,
-            in_ntt=state.polynomial_domain == "ntt",
+            to_ntt=state.polynomial_domain == "ntt",
         )
 
     def secret(self, coefficients: torch.Tensor) -> torch.Tensor:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from fhelium.backend.ckks.composed_encryption import transform_on
 from fhelium.backend.ckks.device_resources import CkksDeviceResources
-from fhelium.backend.ckks.encryption import transform_on
+from fhelium.backend.ckks.encryption import WHOLE_OPERATION_BACKEND
 from fhelium.native.wrapper import ckks_ops, random_ops, rns_ops
 from fhelium.rng import Domain, derive, key_tensor
 from fhelium.values import switching_key_storage
@@ -71,6 +72,9 @@ def make_public_key(
     resources: CkksDeviceResources, backend: str, secret: torch.Tensor, seed: bytes, root: bytes
 ) -> torch.Tensor:
     """Make (-a s + e, a): [2, limb + K, N] on QP, NTT domain, Montgomery form."""
+    if backend == WHOLE_OPERATION_BACKEND:
+        on_qp = ("ntt_tables/packed/QP/0", "rns_parameters/QP/0")
+        return ckks_ops.make_public_key(secret, *_keys(seed, root), *resources.materials(on_qp))
     uniform = expand_public_half(resources, seed, 1)
     hidden = encrypt_zero_with_secret(resources, backend, secret, uniform, root)
     params = resources.material("rns_parameters/QP/0")
@@ -103,6 +107,13 @@ def make_switching_key(
     config = resources.config
     params = resources.material("rns_parameters/QP/0")
     digits = config.digits(0)
+    key = switching_key_storage(
+        len(digits), len(config.primes), config.N, dtype=config.dtype, device=source.device
+    )
+    if backend == WHOLE_OPERATION_BACKEND:
+        tables = resources.materials(("key_switch_tables/0", "ntt_tables/packed/QP/0"))
+        ckks_ops.make_switching_key_(key, source, secret, *_keys(seed, root), *tables)
+        return key
     uniform = expand_public_half(resources, seed, len(digits))
     hidden = encrypt_zero_with_secret(resources, backend, secret, uniform, root)
     factor = torch.tensor(
@@ -114,12 +125,17 @@ def make_switching_key(
     )
     for index, (start, end) in enumerate(digits):
         rns_ops.add_standard_(hidden[index, start:end], message[start:end], params[:, start:end])
-    key = switching_key_storage(
-        len(digits), len(config.primes), config.N, dtype=config.dtype, device=source.device
-    )
     key[:, 0].copy_(rns_ops.to_montgomery(hidden, params))
     key[:, 1].copy_(rns_ops.to_montgomery(uniform, params))
     return key
+
+
+def _keys(seed: bytes, root: bytes) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the stream keys of the uniform halves and of the errors."""
+    return (
+        key_tensor(derive(seed, Domain.PUBLIC_SEED)),
+        key_tensor(derive(root, Domain.KEY_ERROR)),
+    )
 
 
 def square_secret(resources: CkksDeviceResources, secret: torch.Tensor) -> torch.Tensor:

@@ -17,9 +17,16 @@ OPERATORS = (
     "ciphertext_product",
     "ciphertext_square",
     "coefficients_to_slots",
+    "decode_residues",
+    "decrypt_residues",
     "embedding_tables",
+    "encode_slots",
+    "encrypt_with_public",
+    "encrypt_with_secret",
     "key_switch_inner_product",
     "key_switch_tables",
+    "make_public_key",
+    "make_switching_key_",
     "multiply_plaintext",
     "multiply_plaintext_",
     "multiply_relinearize_rescale",
@@ -60,8 +67,53 @@ def coefficients_to_slots(coefficients: Tensor, tables: Tensor) -> Tensor:
     return shapes.slots_of_coefficients(coefficients)
 
 
+def decode_residues(residues: Tensor, tables: Tensor, scale: float, rns_params: Tensor) -> Tensor:
+    return shapes.slots_of_limbs(residues)
+
+
+def decrypt_residues(
+    ciphertext: Tensor, secret: Tensor, ntt_tables: Tensor, rns_params: Tensor, from_ntt: bool
+) -> Tensor:
+    return shapes.one_component(ciphertext)
+
+
 def embedding_tables(degree: int) -> Tensor:
     return shapes.opaque_reals()
+
+
+def encode_slots(
+    slots: Tensor,
+    tables: Tensor,
+    scale: float,
+    rns_params: Tensor,
+    dtype: torch.dtype = torch.int64,
+) -> Tensor:
+    return shapes.limbs_of_slots(slots, rns_params, dtype)
+
+
+def encrypt_with_public(
+    plaintext: Tensor,
+    public_key: Tensor,
+    mask_key: Tensor,
+    error_key: Tensor,
+    switch_tables: Tensor,
+    ntt_tables: Tensor,
+    to_ntt: bool,
+) -> Tensor:
+    return shapes.encrypted(plaintext)
+
+
+def encrypt_with_secret(
+    plaintext: Tensor,
+    secret: Tensor,
+    public_seed: Tensor,
+    error_key: Tensor,
+    first_prime_id: int,
+    ntt_tables: Tensor,
+    rns_params: Tensor,
+    to_ntt: bool,
+) -> Tensor:
+    return shapes.encrypted(plaintext)
 
 
 def key_switch_inner_product(digits: Tensor, key: Tensor, rns_params: Tensor) -> Tensor:
@@ -72,6 +124,24 @@ def key_switch_tables(
     digit_bounds: Tensor, specials: int, rns_params: Tensor, dtype: torch.dtype = torch.int64
 ) -> Tensor:
     return shapes.opaque_integers(rns_params)
+
+
+def make_public_key(
+    secret: Tensor, public_seed: Tensor, error_key: Tensor, ntt_tables: Tensor, rns_params: Tensor
+) -> Tensor:
+    return shapes.encrypted(secret)
+
+
+def make_switching_key_(
+    key: Tensor,
+    source: Tensor,
+    secret: Tensor,
+    public_seed: Tensor,
+    error_key: Tensor,
+    switch_tables: Tensor,
+    ntt_tables: Tensor,
+) -> None:
+    return None
 
 
 def multiply_plaintext(ciphertext: Tensor, plaintext: Tensor, rns_params: Tensor) -> Tensor:
@@ -143,9 +213,16 @@ FAKES = {
     "ciphertext_product": ciphertext_product,
     "ciphertext_square": ciphertext_square,
     "coefficients_to_slots": coefficients_to_slots,
+    "decode_residues": decode_residues,
+    "decrypt_residues": decrypt_residues,
     "embedding_tables": embedding_tables,
+    "encode_slots": encode_slots,
+    "encrypt_with_public": encrypt_with_public,
+    "encrypt_with_secret": encrypt_with_secret,
     "key_switch_inner_product": key_switch_inner_product,
     "key_switch_tables": key_switch_tables,
+    "make_public_key": make_public_key,
+    "make_switching_key_": make_switching_key_,
     "multiply_plaintext": multiply_plaintext,
     "multiply_plaintext_": multiply_plaintext_,
     "multiply_relinearize_rescale": multiply_relinearize_rescale,

@@ -98,6 +98,28 @@ def product_components(ciphertext: Tensor) -> Tensor:
     return ciphertext.new_empty((3, *ciphertext.shape[1:]))
 
 
+def encrypted(polynomials: Tensor) -> Tensor:
+    """[*batch, limb, N] -> [2, *batch, limb, N]."""
+    return polynomials.new_empty((2, *polynomials.shape))
+
+
+def one_component(ciphertext: Tensor) -> Tensor:
+    """[component, *batch, limb, N] -> [*batch, limb, N]."""
+    return ciphertext.new_empty(ciphertext.shape[1:])
+
+
+def limbs_of_slots(slots: Tensor, rns_params: Tensor, dtype: torch.dtype) -> Tensor:
+    """Float64 [*batch, slots, 2] -> [*batch, limb, N] with N = 2 slots."""
+    shape = (*slots.shape[:-2], rns_params.shape[1], 2 * slots.shape[-2])
+    return slots.new_empty(shape, dtype=dtype)
+
+
+def slots_of_limbs(residues: Tensor) -> Tensor:
+    """[*batch, limb, N] -> float64 [*batch, slots, 2] with slots = N / 2."""
+    shape = (*residues.shape[:-2], residues.shape[-1] // 2, 2)
+    return residues.new_empty(shape, dtype=torch.float64)
+
+
 def coefficients_of_slots(slots: Tensor) -> Tensor:
     """Float64 [*batch, slots, 2] -> [*batch, N] with N = 2 slots."""
     return slots.new_empty((*slots.shape[:-2], 2 * slots.shape[-2]))

@@ -53,10 +53,71 @@ def coefficients_to_slots(coefficients: Tensor, tables: Tensor) -> Tensor:
     return torch.ops.fhelium_ckks_ops.coefficients_to_slots.default(coefficients, tables)
 
 
+def decode_residues(residues: Tensor, tables: Tensor, scale: float, rns_params: Tensor) -> Tensor:
+    """``decode_residues(Tensor residues, Tensor tables, float scale, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.decode_residues.default(residues, tables, scale, rns_params)
+
+
+def decrypt_residues(
+    ciphertext: Tensor, secret: Tensor, ntt_tables: Tensor, rns_params: Tensor, from_ntt: bool
+) -> Tensor:
+    """``decrypt_residues(Tensor ciphertext, Tensor secret, Tensor ntt_tables, Tensor rns_params, bool from_ntt) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.decrypt_residues.default(
+        ciphertext, secret, ntt_tables, rns_params, from_ntt
+    )
+
+
 def embedding_tables(degree: int) -> Tensor:
     """``embedding_tables(int degree) -> Tensor``"""
     require_native()
     return torch.ops.fhelium_ckks_ops.embedding_tables.default(degree)
+
+
+def encode_slots(
+    slots: Tensor,
+    tables: Tensor,
+    scale: float,
+    rns_params: Tensor,
+    dtype: torch.dtype = torch.int64,
+) -> Tensor:
+    """``encode_slots(Tensor slots, Tensor tables, float scale, Tensor rns_params, ScalarType dtype=4) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.encode_slots.default(slots, tables, scale, rns_params, dtype)
+
+
+def encrypt_with_public(
+    plaintext: Tensor,
+    public_key: Tensor,
+    mask_key: Tensor,
+    error_key: Tensor,
+    switch_tables: Tensor,
+    ntt_tables: Tensor,
+    to_ntt: bool,
+) -> Tensor:
+    """``encrypt_with_public(Tensor plaintext, Tensor public_key, Tensor mask_key, Tensor error_key, Tensor switch_tables, Tensor ntt_tables, bool to_ntt) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.encrypt_with_public.default(
+        plaintext, public_key, mask_key, error_key, switch_tables, ntt_tables, to_ntt
+    )
+
+
+def encrypt_with_secret(
+    plaintext: Tensor,
+    secret: Tensor,
+    public_seed: Tensor,
+    error_key: Tensor,
+    first_prime_id: int,
+    ntt_tables: Tensor,
+    rns_params: Tensor,
+    to_ntt: bool,
+) -> Tensor:
+    """``encrypt_with_secret(Tensor plaintext, Tensor secret, Tensor public_seed, Tensor error_key, int first_prime_id, Tensor ntt_tables, Tensor rns_params, bool to_ntt) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.encrypt_with_secret.default(
+        plaintext, secret, public_seed, error_key, first_prime_id, ntt_tables, rns_params, to_ntt
+    )
 
 
 def key_switch_inner_product(digits: Tensor, key: Tensor, rns_params: Tensor) -> Tensor:
@@ -72,6 +133,32 @@ def key_switch_tables(
     require_native()
     return torch.ops.fhelium_ckks_ops.key_switch_tables.default(
         digit_bounds, specials, rns_params, dtype
+    )
+
+
+def make_public_key(
+    secret: Tensor, public_seed: Tensor, error_key: Tensor, ntt_tables: Tensor, rns_params: Tensor
+) -> Tensor:
+    """``make_public_key(Tensor secret, Tensor public_seed, Tensor error_key, Tensor ntt_tables, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.make_public_key.default(
+        secret, public_seed, error_key, ntt_tables, rns_params
+    )
+
+
+def make_switching_key_(
+    key: Tensor,
+    source: Tensor,
+    secret: Tensor,
+    public_seed: Tensor,
+    error_key: Tensor,
+    switch_tables: Tensor,
+    ntt_tables: Tensor,
+) -> None:
+    """``make_switching_key_(Tensor(a!) key, Tensor source, Tensor secret, Tensor public_seed, Tensor error_key, Tensor switch_tables, Tensor ntt_tables) -> ()``"""
+    require_native()
+    torch.ops.fhelium_ckks_ops.make_switching_key_.default(
+        key, source, secret, public_seed, error_key, switch_tables, ntt_tables
     )
 
 
