@@ -32,6 +32,7 @@ LEAST_SIGMA = 3.19 * math.sqrt(128)
 # Widest Gaussian the sampler draws, and where its tail ends: sqrt(128 ln 2) sigma.
 _WIDEST_SIGMA = 2.0**57
 _SAMPLER_TAIL = 9.42
+_EXACT_DOUBLES = 2.0**53  # integers below it are doubles, and no other integer is rounded to them
 
 
 class DecryptionMethods(EncryptionMethods):
@@ -124,7 +125,7 @@ class DecryptionMethods(EncryptionMethods):
         slots = decode_slots(resources, plaintext.data, state.scale, state.depth)
         limit = known_sum(state.message_bound, state.noise_bound)
         # The small factor allows for float rounding of the largest slot only.
-        if limit is not None and slots.numel() and float(slots.abs().max()) > limit * (1 + 1e-9):
+        if limit is not None and slots.numel() and _largest(slots) > limit * (1 + 1e-9):
             raise DecryptionError(
                 operation,
                 f"a slot is larger than the ciphertext's bound {limit:.6g}",
@@ -151,7 +152,7 @@ class DecryptionMethods(EncryptionMethods):
             typical = noise.typical_coefficient_noise(self.config, state.noise_bound, state.scale)
             sigma = max(sigma, typical)
         self._require_coverable(operation, state, sigma)
-        digests = list(query_digests(exact.data, sigma))
+        digests = list(query_digests(exact.data, self._rns_parameters(exact), sigma))
         for digest in digests:
             secret_key.count_query(digest)
         root = noise_root(secret_key, Domain.DECRYPTION_NOISE)
@@ -223,8 +224,7 @@ class DecryptionMethods(EncryptionMethods):
         """Add to each polynomial, in place, the noise of its key; return it with its new bound."""
         state, residues = exact.state, exact.data
         assert state.scale is not None
-        resources = self.dispatcher(residues.device).resources
-        rns_params = resources.material(f"rns_parameters/Q/{state.depth}")
+        rns_params = self._rns_parameters(exact)
         for polynomial, key in zip(_polynomials(residues), keys, strict=True):
             stream = key_tensor(key)
             drawn = random_ops.sample_rounded_gaussian(stream, sigma, 1, self.config.N)[0]
@@ -233,22 +233,41 @@ class DecryptionMethods(EncryptionMethods):
         added = noise.covering(self.config, sigma, state.scale)
         return Plaintext(residues, state.replace(noise_bound=known_sum(state.noise_bound, added)))
 
+    def _rns_parameters(self, plaintext: Plaintext) -> torch.Tensor:
+        resources = self.dispatcher(plaintext.device).resources
+        return resources.material(f"rns_parameters/Q/{plaintext.depth}")
+
+
+def _largest(slots: torch.Tensor) -> float:
+    """Return the largest magnitude of complex slots."""
+    re, im = torch.view_as_real(slots).unbind(-1)
+    square = float((re * re + im * im).max())
+    # Where a square passes the doubles the magnitude itself may not.
+    return math.sqrt(square) if math.isfinite(square) else float(slots.abs().max())
+
 
 def _polynomials(residues: torch.Tensor) -> torch.Tensor:
     """Return views [polynomial, limb, N] of decrypted residues [*batch, limb, N]."""
     return residues.flatten(0, -3) if residues.dim() > 2 else residues[None]
 
 
-def query_digests(residues: torch.Tensor, sigma: float) -> Iterator[bytes]:
+def query_digests(
+    residues: torch.Tensor, rns_params: torch.Tensor, sigma: float
+) -> Iterator[bytes]:
     """Yield what names each query: the polynomial and the width of the noise that covers it.
 
     A polynomial has its own digest in whatever batch it stands. The width belongs to it: with one
-    stream at two widths, two answers x + g s1 and x + g s2 would show x.
+    stream at two widths, two answers x + g s1 and x + g s2 would show x. Coefficients that doubles
+    hold exactly are the polynomial in a fraction of the bytes of its residues.
     """
     width = struct.pack("<d", sigma)
-    for polynomial in _polynomials(residues):
-        digest = hashlib.blake2b(polynomial.cpu().numpy().data, digest_size=32)
-        digest.update(width)
+    polynomials = _polynomials(residues)
+    coefficients = rns_ops.residues_to_real(polynomials, rns_params)
+    for polynomial, reals in zip(polynomials, coefficients, strict=True):
+        is_exact = float(reals.abs().max()) < _EXACT_DOUBLES
+        content = reals if is_exact else polynomial
+        digest = hashlib.blake2b(content.cpu().numpy().data, digest_size=32)
+        digest.update(width + (b"coefficients" if is_exact else b"residues"))
         yield digest.digest()
 
 

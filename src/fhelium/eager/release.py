@@ -88,7 +88,7 @@ class ReleaseMethods(DecryptionMethods):
         sigma = _release_sigma(operation, exact.state, queries, bits)
         self._require_coverable(operation, exact.state, sigma)
         self._require_bits(operation, exact.state, sigma)
-        digests = list(query_digests(exact.data, sigma))
+        digests = list(query_digests(exact.data, self._rns_parameters(exact), sigma))
         secret_key.spend_releases(circuit, digests, queries=queries, statistical_bits=bits)
         root = noise_root(secret_key, Domain.RELEASE_NOISE)
         terms = (circuit, queries, bits.hex())
