@@ -111,7 +111,10 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "peers-results")
     options = parser.parse_args(arguments)
-    results: dict[str, object] = {"machine": machine.describe(), "command": "make bench-peers"}
+    results: dict[str, object] = {
+        "machine": machine.describe(),
+        "command": f'make bench-peers PEERS="{" ".join(arguments)}"',
+    }
     records: list[dict[str, object]] = []
     for log_degree in map(int, options.rings.split(",")):
         for threads in map(int, options.threads.split(",")):

@@ -33,6 +33,8 @@ def page(results: dict[str, Any]) -> str:
         "turns, of two threads the best round. What each library does exactly: "
         "[benchmarks](benchmarks.md#other-libraries).\n"
     )
+    if all(record["threads"] == 1 for record in records):
+        title += "Two threads, which need both cores free, are not in this run.\n"
     parts = [title, summary(records, libraries, rings)]
     for ring in rings:
         for threads, clock in ((1, "cpu_ms"), (2, "best_wall_ms")):
