@@ -40,6 +40,7 @@ SAMPLES = (
     Sample(ckks.MultiplyOp, ("ciphertext", "ciphertext")),
     Sample(ckks.SquareOp, ("ciphertext",)),
     Sample(ckks.RelinearizeOp, ("product", "relinearization")),
+    Sample(ckks.MultiplyRescaleOp, ("ciphertext", "ciphertext", "relinearization")),
     Sample(ckks.AddPlaintextOp, ("ciphertext", "plaintext+")),
     Sample(ckks.MultiplyPlaintextOp, ("ciphertext", "plaintext*")),
     Sample(ckks.AddScalarOp, ("ciphertext",), {"value": -0.375}),

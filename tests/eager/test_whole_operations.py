@@ -77,6 +77,19 @@ def test_key_switches(routes, domain, output_domain) -> None:
             )
 
 
+@pytest.mark.parametrize("domain", ["ntt", "coefficient"])
+def test_a_product_is_its_three_steps(routes, domain) -> None:
+    whole, composed, values = routes
+    for depth in range(whole.config.max_depth):
+        x = whole.mod_switch_to_depth(values[domain], depth)
+        y = whole.rotate_by_step(x, 1)
+        for lhs, rhs in ((x, y), (x, x), (x[0], y[1]), (x[:1], y)):
+            three = composed.multiply(lhs, rhs)
+            three = composed.rescale_to_next_depth(composed.relinearize(three))
+            assert_equal(whole.multiply_and_rescale(lhs, rhs), three)
+            assert_equal(composed.multiply_and_rescale(lhs, rhs), three)
+
+
 def test_another_secret_key(routes) -> None:
     whole, composed, _ = routes
     old = whole.create_secret_key()

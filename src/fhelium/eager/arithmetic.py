@@ -13,6 +13,7 @@ from fhelium.ir.dialects.ckks import (
     AddScalarOp,
     MultiplyOp,
     MultiplyPlaintextOp,
+    MultiplyRescaleOp,
     MultiplyScalarOp,
     NegateOp,
     RelinearizeOp,
@@ -247,6 +248,48 @@ class ArithmeticMethods(EngineCore):
         """
         key = self._key_source.relinearization() if key is None else key
         return self._apply(RelinearizeOp, ciphertext, key, output_domain=output_domain)
+
+    def multiply_and_rescale(
+        self, lhs: Ciphertext, rhs: Ciphertext, key: RelinearizationKey | None = None
+    ) -> Ciphertext:
+        """Multiply two ciphertexts, relinearize the product and rescale it, in one call.
+
+        The result is what ``multiply``, ``relinearize`` and ``rescale_to_next_depth`` give one by
+        one, bit for bit, in less time: the division by P and the one by q_d become one, and
+        no three-component product is written to memory. The same ciphertext twice is squared.
+
+        Shapes:
+            [2, *batch, limb, N] x the same shape -> [2, *batch, limb - 1, N].
+
+        State:
+            Depth d -> d + 1; scales multiply and are divided by q_d; the domain stays. Bounds are
+            those of the three operations.
+
+        Cost:
+            One key switch; in the NTT domain no further NTT but 2 for the prime that is dropped.
+
+        Args:
+            lhs: First factor, two components.
+            rhs: Second factor, two components.
+            key: Relinearization key; the one in ``engine.keys`` when omitted.
+
+        Raises:
+            StateError: Depths, domains or components do not fit; the text names the way out.
+            DepthExhaustedError: Only the base prime is left.
+            MissingKeyError: No key was given and ``engine.keys`` holds none.
+            BoundError: The product may not fit the modulus.
+
+        Example:
+            >>> product = engine.multiply_and_rescale(x, y)
+            >>> product.depth, product.components
+            (1, 2)
+
+        Source:
+            Han, Ki (CT-RSA 2020), hybrid key switching; Cheon, Han, Kim, Kim, Song (SAC 2018),
+            rescaling.
+        """
+        key = self._key_source.relinearization() if key is None else key
+        return self._apply(MultiplyRescaleOp, lhs, rhs, key)
 
     def add_plaintext(self, ciphertext: Ciphertext, plaintext: Plaintext) -> Ciphertext:
         """Add an encoded vector to a ciphertext: (c0 + m, c1).

@@ -10,6 +10,7 @@ from fhelium.backend.ckks.levels import (
     NativeModSwitchImplementation,
     NativeRescaleImplementation,
 )
+from fhelium.backend.ckks.product_rescale import NativeProductRescaleImplementation
 from fhelium.backend.ckks.products import (
     NativeAddManyImplementation,
     NativePlaintextProductImplementation,
@@ -17,7 +18,10 @@ from fhelium.backend.ckks.products import (
     NativeProductImplementation,
     NativeScalarImplementation,
 )
-from fhelium.backend.ckks.whole_switching import WholeKeySwitchImplementation
+from fhelium.backend.ckks.whole_switching import (
+    WholeKeySwitchImplementation,
+    WholeProductImplementation,
+)
 
 __all__ = ["IMPLEMENTATIONS", "PREFERRED", "CkksDeviceResources"]
 
@@ -32,8 +36,10 @@ IMPLEMENTATIONS = (
     NativeRescaleImplementation,
     NativeModSwitchImplementation,
     NativeAlignImplementation,
+    NativeProductRescaleImplementation,
     WholeKeySwitchImplementation,
+    WholeProductImplementation,
 )
 
-PREFERRED = (WholeKeySwitchImplementation.name,)
+PREFERRED = (WholeKeySwitchImplementation.name, WholeProductImplementation.name)
 """Whole operations come before their compositions; both give the same bits."""

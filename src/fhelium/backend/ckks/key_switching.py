@@ -112,7 +112,7 @@ class NativeKeySwitchImplementation(CompositeImplementation):
         tables: dict[str, torch.Tensor],
     ) -> torch.Tensor:
         ciphertext, key = operands
-        switch = _Switch(invocation, tables)
+        switch = KeySwitch(invocation, tables)
         if invocation.operation_type is ckks.RelinearizeOp:
             kept, moved = ciphertext[:2], ciphertext[2]
         else:
@@ -143,7 +143,7 @@ class NativeHoistedRotationImplementation(OperationImplementation):
         count = invocation.operand_count
         tables = dict(zip(_symbols(invocation), inputs[count:], strict=True))
         ciphertext, keys = inputs[0], inputs[1:count]
-        switch = _Switch(invocation, tables)
+        switch = KeySwitch(invocation, tables)
         digits = raise_digits(switch.coefficients(ciphertext[1]), switch.on_qp, tables)
         results = []
         for element, key in zip(invocation.attributes["galois_elements"], keys, strict=True):
@@ -153,7 +153,7 @@ class NativeHoistedRotationImplementation(OperationImplementation):
         return tuple(results)
 
 
-class _Switch:
+class KeySwitch:
     """What the key-switching calls of one invocation share."""
 
     def __init__(self, invocation: OperationInvocation, tables: dict[str, torch.Tensor]) -> None:

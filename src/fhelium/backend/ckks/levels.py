@@ -12,7 +12,7 @@ from fhelium.ir.dialects import ckks
 from fhelium.native.wrapper import ckks_ops, rns_ops
 
 
-def _rescale_symbols(backend: str, depth: int, domains: tuple[str, str]) -> dict[str, str]:
+def rescale_symbols(backend: str, depth: int, domains: tuple[str, str]) -> dict[str, str]:
     symbols = {
         "rescale/inverse": f"rescale/{depth}/inverse",
         "rns_parameters/dropped": f"rns_parameters/Q/{depth}",
@@ -30,7 +30,7 @@ def _transform(backend: str, side: str, depth: int, tables: dict[str, torch.Tens
     return Transform.of(backend, "Q", depth, own)
 
 
-def _rescale(
+def rescale(
     backend: str,
     residues: torch.Tensor,
     depth: int,
@@ -56,7 +56,7 @@ class NativeRescaleImplementation(CompositeImplementation):
     def materials(self, invocation: OperationInvocation) -> dict[str, str]:
         backend = require_ntt_backend(invocation.attributes.get("ntt_backend"))
         domains = (invocation.attributes["polynomial_domain"], output_domain(invocation))
-        return _rescale_symbols(backend, invocation.attributes["depth"], domains)
+        return rescale_symbols(backend, invocation.attributes["depth"], domains)
 
     def compute(
         self,
@@ -68,7 +68,7 @@ class NativeRescaleImplementation(CompositeImplementation):
         domains = (invocation.attributes["polynomial_domain"], output_domain(invocation))
         depth = invocation.attributes["depth"]
         rounding = invocation.attributes.get("rounding") or "nearest"
-        return _rescale(backend, operands[0], depth, domains, tables, rounding)
+        return rescale(backend, operands[0], depth, domains, tables, rounding)
 
 
 class NativeModSwitchImplementation(CompositeImplementation):
@@ -107,7 +107,7 @@ class NativeAlignImplementation(CompositeImplementation):
         scale = float(attributes["factor_scale"]).hex()
         return {
             "one": f"scalar/{(1.0).hex()}/{scale}/{before}/montgomery",
-            **_rescale_symbols(backend, before, (domain, domain)),
+            **rescale_symbols(backend, before, (domain, domain)),
         }
 
     def compute(
@@ -124,4 +124,4 @@ class NativeAlignImplementation(CompositeImplementation):
         product = rns_ops.multiply_montgomery(rows, tables["one"], tables["rns_parameters/dropped"])
         backend = require_ntt_backend(attributes.get("ntt_backend"))
         domain = attributes["polynomial_domain"]
-        return _rescale(backend, product, before, (domain, domain), tables)
+        return rescale(backend, product, before, (domain, domain), tables)

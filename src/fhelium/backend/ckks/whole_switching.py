@@ -50,3 +50,29 @@ class WholeKeySwitchImplementation(OperationImplementation):
             return (ckks_ops.relinearize(ciphertext, keys[0], *rest),)
         element = attributes.get("galois_element", 1)
         return (ckks_ops.switch_galois(ciphertext, element, keys[0], *rest),)
+
+
+class WholeProductImplementation(OperationImplementation):
+    """Multiply, relinearize and rescale in one parallel region, in the NTT domain."""
+
+    name = "native-ckks-whole-product"
+    operation_types = (ckks.MultiplyRescaleOp,)
+
+    def supports(self, invocation: OperationInvocation) -> bool:
+        attributes = invocation.attributes
+        packed = require_ntt_backend(attributes.get("ntt_backend")) == "packed"
+        return packed and attributes.get("polynomial_domain") == "ntt"
+
+    def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
+        depth = invocation.attributes["depth"]
+        return (f"key_switch_tables/{depth}", f"ntt_tables/packed/QP/{depth}")
+
+    def execute(
+        self,
+        invocation: OperationInvocation,
+        inputs: tuple[torch.Tensor, ...],
+        resources: tuple[BoundResource, ...],
+        *,
+        in_place: bool,
+    ) -> tuple[torch.Tensor, ...]:
+        return (ckks_ops.multiply_relinearize_rescale(*inputs),)

@@ -23,6 +23,7 @@ from fhelium.ir.dialects.ckks.plain import (
     MultiplyPlaintextOp,
     MultiplyScalarOp,
 )
+from fhelium.ir.dialects.ckks.products import MultiplyRescaleOp
 from fhelium.ir.dialects.ckks.representation import CoefficientToNttOp, NttToCoefficientOp
 from fhelium.ir.dialects.ckks.rotation import ConjugateOp, RotateOp
 from fhelium.ir.dialects.ckks.sums import AddManyOp, SumPlaintextProductsOp
@@ -45,6 +46,7 @@ CKKS = Dialect(
         MultiplyOp,
         SquareOp,
         RelinearizeOp,
+        MultiplyRescaleOp,
         AddPlaintextOp,
         MultiplyPlaintextOp,
         AddScalarOp,

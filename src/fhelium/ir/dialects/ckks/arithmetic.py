@@ -167,7 +167,7 @@ class NegateOp(DeclaredOperation):
         return -ciphertext
 
 
-def _transfer_product(
+def transfer_product(
     operation: str, lhs: CkksState, rhs: CkksState, output_domain: PolynomialDomain | None
 ) -> CkksState:
     require_ciphertext(operation, lhs, rhs, components=2)
@@ -236,7 +236,7 @@ class MultiplyOp(DeclaredOperation):
     def transfer(
         cls, lhs: CkksState, rhs: CkksState, *, output_domain: PolynomialDomain | None = None
     ) -> CkksState:
-        return _transfer_product(cls.public_name(), lhs, rhs, output_domain)
+        return transfer_product(cls.public_name(), lhs, rhs, output_domain)
 
     @staticmethod
     def reference(
@@ -284,7 +284,7 @@ class SquareOp(DeclaredOperation):
     def transfer(
         cls, ciphertext: CkksState, *, output_domain: PolynomialDomain | None = None
     ) -> CkksState:
-        return _transfer_product(cls.public_name(), ciphertext, ciphertext, output_domain)
+        return transfer_product(cls.public_name(), ciphertext, ciphertext, output_domain)
 
     @staticmethod
     def reference(

@@ -78,45 +78,7 @@ class RescaleOp(DeclaredOperation):
         output_domain: PolynomialDomain | None = None,
         rounding: Literal["nearest", "truncate"] = "nearest",
     ) -> CkksState:
-        operation = cls.public_name()
-        require_ciphertext(operation, ciphertext)
-        require_depth_left(operation, ciphertext)
-        config, depth, scale = ciphertext.config, ciphertext.depth, ciphertext.scale
-        domain = chosen_domain(operation, output_domain, ciphertext.polynomial_domain)
-        if depth is None or scale is None:
-            return ciphertext.replace(
-                depth=None if depth is None else depth + 1,
-                scale=None,
-                noise_bound=None,
-                polynomial_domain=domain,
-            )
-        exact = scale / config.q_primes[depth]
-        if exact < 1:
-            raise StateError(
-                operation,
-                f"the scale would fall from {scale:.6g} to {exact:.6g}, the smallest is 1",
-                "A rescale follows a product, whose scale is large",
-                "Multiply first, or drop a prime with engine.mod_switch_to_depth",
-            )
-        result = config.canonical_scale(exact, depth + 1)
-        if rounding not in ("nearest", "truncate"):
-            raise StateError(
-                operation,
-                f"rounding is {rounding!r}, needed is 'nearest' or 'truncate'",
-                "A division rounds one way or the other",
-                "Leave it out for nearest",
-            )
-        rounded = noise.rounding if rounding == "nearest" else noise.truncation
-        error = rounded(config, ciphertext.components or 3, result)
-        # Reading a value at a scale that is off by a factor 1 + d moves it by d of its size.
-        off = abs(result / exact - 1) + noise.SCALE_ROUNDING
-        relabelled = known_product(known_sum(ciphertext.message_bound, ciphertext.noise_bound), off)
-        return ciphertext.replace(
-            depth=depth + 1,
-            scale=result,
-            polynomial_domain=domain,
-            noise_bound=known_sum(ciphertext.noise_bound, error, relabelled),
-        ).check_bounds(operation)
+        return transfer_rescale(cls.public_name(), ciphertext, output_domain, rounding)
 
     @staticmethod
     def reference(
@@ -126,6 +88,53 @@ class RescaleOp(DeclaredOperation):
         rounding: Literal["nearest", "truncate"] = "nearest",
     ) -> torch.Tensor:
         return ciphertext
+
+
+def transfer_rescale(
+    operation: str,
+    ciphertext: CkksState,
+    output_domain: PolynomialDomain | None = None,
+    rounding: str = "nearest",
+) -> CkksState:
+    """Give the state after the division by the next prime of the chain."""
+    require_ciphertext(operation, ciphertext)
+    require_depth_left(operation, ciphertext)
+    config, depth, scale = ciphertext.config, ciphertext.depth, ciphertext.scale
+    domain = chosen_domain(operation, output_domain, ciphertext.polynomial_domain)
+    if depth is None or scale is None:
+        return ciphertext.replace(
+            depth=None if depth is None else depth + 1,
+            scale=None,
+            noise_bound=None,
+            polynomial_domain=domain,
+        )
+    exact = scale / config.q_primes[depth]
+    if exact < 1:
+        raise StateError(
+            operation,
+            f"the scale would fall from {scale:.6g} to {exact:.6g}, the smallest is 1",
+            "A rescale follows a product, whose scale is large",
+            "Multiply first, or drop a prime with engine.mod_switch_to_depth",
+        )
+    result = config.canonical_scale(exact, depth + 1)
+    if rounding not in ("nearest", "truncate"):
+        raise StateError(
+            operation,
+            f"rounding is {rounding!r}, needed is 'nearest' or 'truncate'",
+            "A division rounds one way or the other",
+            "Leave it out for nearest",
+        )
+    rounded = noise.rounding if rounding == "nearest" else noise.truncation
+    error = rounded(config, ciphertext.components or 3, result)
+    # Reading a value at a scale that is off by a factor 1 + d moves it by d of its size.
+    off = abs(result / exact - 1) + noise.SCALE_ROUNDING
+    relabelled = known_product(known_sum(ciphertext.message_bound, ciphertext.noise_bound), off)
+    return ciphertext.replace(
+        depth=depth + 1,
+        scale=result,
+        polynomial_domain=domain,
+        noise_bound=known_sum(ciphertext.noise_bound, error, relabelled),
+    ).check_bounds(operation)
 
 
 def _require_reachable(operation: str, ciphertext: CkksState, depth: int) -> None:

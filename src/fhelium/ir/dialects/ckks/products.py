@@ -1,0 +1,82 @@
+"""A product with everything that follows it, as one operation."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from xdsl.irdl import irdl_op_definition, operand_def, result_def
+
+from fhelium.ir.dialects.ckks.arithmetic import (
+    RelinearizeOp,
+    transfer_key_switch,
+    transfer_product,
+)
+from fhelium.ir.dialects.ckks.levels import transfer_rescale
+from fhelium.ir.dialects.ckks.types import CiphertextType, RelinearizationKeyType
+from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
+from fhelium.values import CkksState
+
+
+@irdl_op_definition
+class MultiplyRescaleOp(DeclaredOperation):
+    """Multiply two ciphertexts, relinearize the product and rescale it, in one call.
+
+    The result is what ``multiply``, ``relinearize`` and ``rescale_to_next_depth`` give one by
+    one, bit for bit, in less time: the division by P and the one by q_d become one, and
+    no three-component product is written to memory. The same ciphertext twice is squared.
+
+    Shapes:
+        [2, *batch, limb, N] x the same shape -> [2, *batch, limb - 1, N].
+
+    State:
+        Depth d -> d + 1; scales multiply and are divided by q_d; the domain stays. Bounds are
+        those of the three operations.
+
+    Cost:
+        One key switch; in the NTT domain no further NTT but 2 for the prime that is dropped.
+
+    Args:
+        lhs: First factor, two components.
+        rhs: Second factor, two components.
+        key: Relinearization key; the one in ``engine.keys`` when omitted.
+
+    Raises:
+        StateError: Depths, domains or components do not fit; the text names the way out.
+        DepthExhaustedError: Only the base prime is left.
+        MissingKeyError: No key was given and ``engine.keys`` holds none.
+        BoundError: The product may not fit the modulus.
+
+    Example:
+        >>> product = engine.multiply_and_rescale(x, y)
+        >>> product.depth, product.components
+        (1, 2)
+
+    Source:
+        Han, Ki (CT-RSA 2020), hybrid key switching; Cheon, Han, Kim, Kim, Song (SAC 2018),
+        rescaling.
+    """
+
+    name = "ckks.multiply_rescale"
+    lhs = operand_def(CiphertextType)
+    rhs = operand_def(CiphertextType)
+    key = operand_def(RelinearizationKeyType)
+    result = result_def(CiphertextType)
+    ENGINE: ClassVar = EngineMethod(
+        "multiply_and_rescale", "arithmetic", key_lookup="self._key_source.relinearization()"
+    )
+    FACTS: ClassVar = OperationFacts(needs_key=True, consumes_depth=True)
+
+    @classmethod
+    def transfer(cls, lhs: CkksState, rhs: CkksState, key: CkksState) -> CkksState:
+        operation = cls.public_name()
+        product = transfer_product(operation, lhs, rhs, None)
+        return transfer_rescale(operation, transfer_key_switch(operation, product, key, None))
+
+    @classmethod
+    def key_symbols(cls) -> tuple[str, ...]:
+        return RelinearizeOp.key_symbols()
+
+    @staticmethod
+    def reference(lhs: torch.Tensor, rhs: torch.Tensor, key: object = None) -> torch.Tensor:
+        return lhs * rhs
