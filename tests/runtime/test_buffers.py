@@ -125,6 +125,7 @@ def test_a_handle_belongs_to_its_buffer():
 def test_closing():
     buffer = ReusableValueBuffer.like(torch.zeros(2))
     handle = buffer.copy_from(torch.ones(2))
+    assert repr(buffer) == "ReusableValueBuffer(tensor, cpu, 8 B)"
     buffer.close()
     buffer.close()
     for use in (

@@ -39,6 +39,7 @@ def test_replays_follow_their_inputs(small, program, encrypted, device):
         assert found.device == device
         assert opened(small, found) == pytest.approx(-fill, abs=1e-4)
     assert program.device == device
+    assert "negate" in repr(program)
     assert program.input_signature.kind == "tuple"
     assert program.input_nbytes == found.nbytes
     stats = program.stats

@@ -66,6 +66,13 @@ def test_other_leaves_are_refused(bad):
         value_tree_nbytes(bad)
 
 
+def test_a_container_in_itself_is_refused():
+    tree: list = [torch.zeros(2)]
+    tree.append(tree)
+    with pytest.raises(TypeError, match="contains itself"):
+        ValueTreeSignature.from_value(tree)
+
+
 def test_a_class_that_is_not_registered_is_refused(encrypted):
     class Mine(Ciphertext):
         pass

@@ -13,6 +13,7 @@ from fhelium.runtime.copies import CopyHandle, require_stream
 from fhelium.runtime.device import StreamDevice, events_of, stream_device
 from fhelium.runtime.storage import TreeStorage, require_separate
 from fhelium.runtime.trees import ValueTreeSignature, tree_tensors
+from fhelium.values.text import size_text
 
 _ValueT = TypeVar("_ValueT")
 
@@ -209,6 +210,11 @@ class ReusableValueBuffer(Generic[_ValueT]):
             copies, self._copies = self._copies, []
             for copy in copies:
                 copy.synchronize()
+
+    def __repr__(self) -> str:
+        place = f"{self._device}, {size_text(self.nbytes)}" + ", pinned" * self._pinned
+        closed = ", closed" if self._storage is None else ""
+        return f"ReusableValueBuffer({self._signature.kind}, {place}{closed})"
 
     def _open(self, operation: str, *, written: bool = False) -> TreeStorage:
         """Return the storage, or refuse a closed buffer and the reading of a torn payload."""

@@ -13,6 +13,7 @@ from fhelium.errors import CudaGraphCaptureError, OperandTypeError, StateError
 from fhelium.rng import no_randomness
 from fhelium.runtime.buffers import ReusableValueBuffer
 from fhelium.runtime.capture_stats import CudaGraphCaptureStats
+from fhelium.runtime.cuda_graphs import name_of
 from fhelium.runtime.device import StreamDevice, stream_device
 from fhelium.runtime.storage import pointer_of, require_separate
 from fhelium.runtime.trees import ValueTreeSignature, map_tensors, tree_tensors
@@ -154,11 +155,11 @@ def _require_on(device: torch.device, output: Any) -> None:
 @contextmanager
 def _stage(stage: Stage, function: Callable[..., Any]) -> Iterator[None]:
     """Tell of a failure with its stage; an unsupported leaf of the output keeps its own error."""
-    name = getattr(function, "__qualname__", type(function).__name__)
+    name = name_of(function)
     try:
         yield
     except OperandTypeError as error:
-        if error.operation == "ValueSignature.from_value":
+        if error.operation.endswith("Signature.from_value"):
             raise
         raise _failed(stage, name, error) from error
     except Exception as error:

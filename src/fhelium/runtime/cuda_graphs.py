@@ -16,6 +16,7 @@ from fhelium.runtime.device import events_of, stream_device
 from fhelium.runtime.storage import TreeStorage
 from fhelium.runtime.trees import ValueTreeSignature, map_tensors
 from fhelium.values import TensorResident
+from fhelium.values.text import size_text
 
 _OutputT = TypeVar("_OutputT")
 
@@ -298,6 +299,10 @@ class CudaGraphProgram(Generic[_OutputT]):
                 self._function = self._static_inputs = self._output = None
                 self._latest = self._replayed = None
 
+    def __repr__(self) -> str:
+        name = "closed" if self._function is None else name_of(self._function)
+        return f"CudaGraphProgram({name}, {self._device}, inputs {size_text(self.input_nbytes)})"
+
     def _open(self, operation: str) -> torch.cuda.CUDAGraph:
         if self._graph is None:
             raise ExecutionError(
@@ -348,6 +353,11 @@ class CudaGraphProgram(Generic[_OutputT]):
             "A replay reads the latest payload, and waits for its copy",
             "Pass what the last copy_inputs_from of this program returned",
         )
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return what a callable is called, or its class."""
+    return getattr(function, "__qualname__", type(function).__name__)
 
 
 def _bounds(leaf: Any) -> dict[str, float | None]:

@@ -49,7 +49,8 @@ class ValueTreeSignature:
             value: Tensors and registered values in nested lists, tuples and dictionaries.
 
         Raises:
-            TypeError: A leaf is something else; bind it in a closure or functools.partial.
+            TypeError: A leaf is something else, which a closure or functools.partial can bind, or
+                a container contains itself.
 
         Example:
             >>> ValueTreeSignature.from_value((torch.zeros(2), torch.zeros(3))).kind
@@ -61,7 +62,15 @@ class ValueTreeSignature:
         if kind is None:
             return cls("value", ValueSignature.from_value(value))  # type: ignore[arg-type]
         keys = tuple(value) if isinstance(value, dict) else ()
-        return cls(kind, None, tuple(map(cls.from_value, _members(value, keys))), keys)
+        try:
+            return cls(kind, None, tuple(map(cls.from_value, _members(value, keys))), keys)
+        except RecursionError:
+            raise OperandTypeError(
+                "ValueTreeSignature.from_value",
+                f"a {kind} contains itself, or containers nest too deeply",
+                "A payload is a tree",
+                "Pass each leaf once",
+            ) from None
 
     def validate(self, value: object, *, path: str = "value") -> None:
         """Refuse a tree of another structure or state; devices may differ.
