@@ -43,8 +43,7 @@ class Ring:
         )
 
     def product(self) -> Ciphertext:
-        engine = self.engine
-        return engine.rescale_to_next_depth(engine.relinearize(engine.multiply(self.a, self.b)))
+        return self.engine.multiply_and_rescale(self.a, self.b)
 
     def rotate(self) -> Ciphertext:
         return self.engine.rotate_by_step(self.a, 1)

@@ -48,7 +48,7 @@ def bench_polynomial(benchmark: Callable[..., object], ring: Ring) -> None:
         return engine.rescale_to_next_depth(engine.multiply_scalar(value, factor))
 
     def product(lhs: Ciphertext, rhs: Ciphertext) -> Ciphertext:
-        return engine.rescale_to_next_depth(engine.relinearize(engine.multiply(lhs, rhs)))
+        return engine.multiply_and_rescale(lhs, rhs)
 
     def circuit() -> Ciphertext:
         square = product(x, x)

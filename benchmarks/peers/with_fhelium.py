@@ -27,7 +27,7 @@ class Fhelium:
         decrypted = engine.decrypt(a, secret_key)
 
         def product() -> object:
-            return engine.rescale_to_next_depth(engine.relinearize(engine.multiply(a, b)))
+            return engine.multiply_and_rescale(a, b)
 
         self.operations = {
             "encode": lambda: engine.encode(x),
