@@ -48,6 +48,13 @@ EmbeddingLayout check_table(const char* operation, const Tensor& tables, int64_t
 /// Rows for one thread: about 50 us of work.
 int64_t grain_of(int64_t degree) { return std::max<int64_t>(1, 8192 / degree); }
 
+/// A table that was tampered with may name a slot twice and another never: that one is zero.
+double* cleared(Tensor& slots) {
+  double* data = slots.mutable_data_ptr<double>();
+  std::fill_n(data, slots.numel(), 0.0);
+  return data;
+}
+
 Tensor embedding_tables(int64_t degree) {
   const EmbeddingLayout layout = embedding_layout(log_slots_of("embedding_tables", degree));
   Tensor out = empty_cpu({layout.size}, kFloat64);
@@ -103,7 +110,7 @@ Tensor coefficients_to_slots(const Tensor coefficients, const Tensor tables) {
   Tensor out = empty_on(coefficients, shape, kFloat64);
   const Tensor in = fhelium::contiguous(coefficients), table = fhelium::contiguous(tables);
   const double *from = in.const_data_ptr<double>(), *w = table.const_data_ptr<double>();
-  double* to = out.mutable_data_ptr<double>();
+  double* to = cleared(out);
   const auto& kernels = embedding_kernels();
   parallel_for(0, out.numel() / degree, grain_of(degree), [&](int64_t begin, int64_t end) {
     std::vector<double> own(static_cast<size_t>(degree));
@@ -157,7 +164,7 @@ Tensor decode_residues(const Tensor residues, const Tensor tables, double scale,
     Tensor out = empty_on(residues, shape, kFloat64);
     const Tensor table = fhelium::contiguous(tables);
     Workspace space(Workspace::room_for<double>(out.numel()), Contents::kSecret);
-    double *coefficients = space.take<double>(out.numel()), *to = out.mutable_data_ptr<double>();
+    double *coefficients = space.take<double>(out.numel()), *to = cleared(out);
     const int64_t blocks = centring_blocks(rows.degree);
     const auto centre = [&](int64_t task, int64_t) {
       centring.block(coefficients + task / blocks * rows.degree, rows, task / blocks,
