@@ -152,10 +152,11 @@ def _trace(
     stand_ins = {key: tracer.proxy(graph.placeholder(key)) for key in order}
     try:
         result = function(**stand_ins, **fixed)
-    except (TraceError, NotImplementedError) as error:
+    except (TraceError, NotImplementedError) as error:  # torch.fx raises either, by the request
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise CaptureError(
             _place(_raising_frame(error)),
-            f"Python asked for the values of a vector: {str(error).splitlines()[0]}",
+            f"Python asked for the values of a vector: {reason}",
             "A captured function decides nothing by the values of its vectors",
             "Make the argument static, or use arithmetic instead of if and for",
         ) from error
