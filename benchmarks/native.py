@@ -31,7 +31,11 @@ def kernel_objects() -> list[str]:
     Raises:
         FileNotFoundError: The module was not built in this checkout; run ``make native``.
     """
-    builds = [folder / "csrc" for folder in ROOT.glob("build/*/CMakeFiles/_ops.dir")]
+    builds = [
+        folder / "csrc"
+        for folder in ROOT.glob("build/*/CMakeFiles/_ops.dir")
+        if ROOT / "build/sanitize" not in folder.parents
+    ]
     found = [
         [
             str(path)
