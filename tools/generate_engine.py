@@ -14,7 +14,7 @@ import textwrap
 from fhelium.ir.dialects.ckks import CKKS
 from fhelium.ir.operation import DeclaredOperation
 
-TARGET = pathlib.Path(__file__).parent.parent / "src" / "fhelium" / "eager"
+TARGET = pathlib.Path(__file__).parent.parent / "src" / "fhelium" / "ir" / "methods"
 TOPICS = {
     "arithmetic": ("ArithmeticMethods", "Sums and products."),
     "rotation": ("RotationMethods", "Slot permutations."),
@@ -62,9 +62,10 @@ def _module(topic: str, class_name: str, summary: str) -> str:
         f'"""{summary}"""\n\n'
         "from __future__ import annotations\n\n"
         f"{sequences}"
-        "from fhelium.eager.core import EngineCore\n"
-        f"{imports}{_import('fhelium.values', sorted(names))}\n\n"
-        f"class {class_name}(EngineCore):\n"
+        f"{imports}"
+        "from fhelium.ir.methods.core import DeclaredMethods\n"
+        f"{_import('fhelium.values', sorted(names))}\n\n"
+        f"class {class_name}(DeclaredMethods):\n"
         f'    """{summary}"""\n\n'
         f"{methods}"
     )

@@ -6,8 +6,8 @@ import itertools
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from operator import attrgetter, index
-from typing import Any, SupportsIndex
+from operator import attrgetter
+from typing import Any
 
 import torch
 
@@ -15,14 +15,15 @@ from fhelium.backend import OperationBackend
 from fhelium.backend.ntt import require_ntt_backend
 from fhelium.config import CkksConfig, Preset
 from fhelium.eager.dispatcher import DeviceDispatcher
-from fhelium.eager.recorder import KeyRecord, Recording, unread_results
+from fhelium.eager.recorder import Recording, unread_results
 from fhelium.errors import (
-    ContextMismatchError,
     FHEliumError,
     OperandTypeError,
     StateError,
 )
-from fhelium.ir.operation import DeclaredOperation, OperandKind
+from fhelium.ir.methods.core import DeclaredMethods, flattened
+from fhelium.ir.methods.key_record import KeyRecord
+from fhelium.ir.operation import DeclaredOperation
 from fhelium.native import require_native
 from fhelium.rng import RandomSource
 from fhelium.values import (
@@ -37,7 +38,7 @@ from fhelium.values import (
 DEFAULT_PRESET = Preset.slots8192_scale40_depth7_int64
 
 
-class EngineCore:
+class EngineCore(DeclaredMethods):
     """Hold one parameter set and run declared operations on values of it."""
 
     def __init__(
@@ -127,12 +128,6 @@ class EngineCore:
                     self._dispatchers[device] = found
         return found
 
-    def _apply(
-        self, operation: type[DeclaredOperation], *operands: Any, **attributes: Any
-    ) -> Ciphertext:
-        """Check states, run the implementation, and wrap its tensor with the result state."""
-        return self._apply_many(operation, *operands, **attributes)[0]
-
     def _apply_many(
         self, operation: type[DeclaredOperation], *operands: Any, **attributes: Any
     ) -> list[Ciphertext]:
@@ -172,7 +167,7 @@ class EngineCore:
         attributes: dict[str, Any],
     ) -> tuple[list[Any], CkksState, dict[str, Any]]:
         """Return the operands in one list, the result's state, and the facts of the call."""
-        values = _flattened(operation, operands)
+        values = flattened(operation, operands)
         self._require_context(operation.public_name(), values[0].state)
         record, state_of = self._recording.record, _state_of
         if record is not None:
@@ -190,27 +185,6 @@ class EngineCore:
         facts = operation.call_facts(*states, **attributes)
         return values, state, facts
 
-    def _require_context(self, operation: str, state: CkksState) -> None:
-        if state.config is not self.config and state.context_id != self.config.context_id:
-            raise ContextMismatchError(
-                operation,
-                f"the value belongs to context {state.context_id}, this engine to "
-                f"{self.config.context_id}",
-                "An engine computes on values of its own parameters",
-                "Use Engine(value.state.config)",
-                contexts=(state.context_id, self.config.context_id),
-            )
-
-    def _require_ciphertext(self, operation: str, ciphertext: object) -> None:
-        if not isinstance(ciphertext, Ciphertext):
-            raise OperandTypeError(
-                operation,
-                f"the operand is a {type(ciphertext).__name__}, needed is a Ciphertext",
-                "The operation works on encrypted values",
-                "Encrypt first with engine.encrypt_message",
-            )
-        self._require_context(operation, ciphertext.state)
-
     def _require_secret_key(self, operation: str, secret_key: object) -> None:
         if not isinstance(secret_key, SecretKey):
             raise OperandTypeError(
@@ -221,17 +195,6 @@ class EngineCore:
             )
         self._require_context(operation, secret_key.state)
 
-    def _canonical_step(self, operation: str, step: object) -> int:
-        """Return a rotation step modulo the number of slots."""
-        if isinstance(step, bool) or not isinstance(step, SupportsIndex):
-            raise StateError(
-                operation,
-                f"step is a {type(step).__name__}, needed is an int",
-                "A rotation moves by whole slots",
-                "Pass an int",
-            )
-        return index(step) % self.config.num_slots
-
 
 def device_of(device: torch.device | str | None) -> torch.device:
     """Return the device an argument names; the CPU where it names none."""
@@ -239,50 +202,6 @@ def device_of(device: torch.device | str | None) -> torch.device:
 
 
 _state_of = attrgetter("state")
-
-_SUGGESTIONS = {
-    ("add", "number"): "Use engine.add_scalar(ciphertext, value)",
-    ("subtract", "number"): "Use engine.add_scalar(ciphertext, -value)",
-    ("multiply", "number"): "Use engine.multiply_scalar(ciphertext, value)",
-    ("add", "clear"): "Use engine.add_plaintext with engine.prepare_plaintext",
-    ("subtract", "clear"): "Use engine.add_plaintext with the negated message",
-    ("multiply", "clear"): "Use engine.multiply_plaintext with engine.prepare_plaintext",
-}
-
-
-def _flattened(operation: type[DeclaredOperation], operands: tuple[Any, ...]) -> list[Any]:
-    """Return every operand in one list, or refuse one that is not of its declared kind."""
-    values: list[Any] = []
-    for kind, operand in zip(operation.operand_kinds(), operands, strict=True):
-        if not kind.variadic:
-            _require_type(operation, kind, operand)
-            values.append(operand)
-            continue
-        if not isinstance(operand, list | tuple) or not operand:
-            raise OperandTypeError(
-                operation.public_name(),
-                f"{kind.name} is {'empty' if operand == [] or operand == () else 'no list'}, "
-                f"needed is a list of at least one {kind.value_class.__name__}",
-                "The operation combines several values",
-                f"Pass [{kind.value_class.__name__.lower()}, ...]",
-            )
-        for value in operand:
-            _require_type(operation, kind, value)
-        values.extend(operand)
-    return values
-
-
-def _require_type(operation: type[DeclaredOperation], kind: OperandKind, operand: Any) -> None:
-    if isinstance(operand, kind.value_class):
-        return
-    public, needed = operation.public_name(), kind.value_class.__name__
-    clear = "number" if isinstance(operand, int | float) else "clear"
-    raise OperandTypeError(
-        public,
-        f"{kind.name} is a {type(operand).__name__}, needed is a {needed}",
-        "Operands are values of the declared kinds",
-        _SUGGESTIONS.get((public, clear), f"Pass a {needed}"),
-    )
 
 
 def _require_writable(

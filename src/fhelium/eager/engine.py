@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from fhelium.config import CkksConfig
-from fhelium.eager.arithmetic import ArithmeticMethods
-from fhelium.eager.composites import CompositeMethods
 from fhelium.eager.keys import KeyMethods
-from fhelium.eager.levels import LevelMethods
 from fhelium.eager.precision import PrecisionMethods
 from fhelium.eager.release import ReleaseMethods
-from fhelium.eager.representation import RepresentationMethods
-from fhelium.eager.rotation import RotationMethods
 from fhelium.errors import RandomnessError, StateError
+from fhelium.ir.methods.arithmetic import ArithmeticMethods
+from fhelium.ir.methods.composites import CompositeMethods
+from fhelium.ir.methods.levels import LevelMethods
+from fhelium.ir.methods.representation import RepresentationMethods
+from fhelium.ir.methods.rotation import RotationMethods
 from fhelium.values import EvaluationKeys
 
 

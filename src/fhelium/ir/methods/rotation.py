@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from fhelium.eager.core import EngineCore
 from fhelium.ir.dialects.ckks import ConjugateOp, RotateOp, SwitchKeyOp
+from fhelium.ir.methods.core import DeclaredMethods
 from fhelium.values import Ciphertext, ConjugationKey, PolynomialDomain, RotationKey, SwitchingKey
 
 
-class RotationMethods(EngineCore):
+class RotationMethods(DeclaredMethods):
     """Slot permutations."""
 
     def rotate_with_key(

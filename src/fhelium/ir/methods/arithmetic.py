@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fhelium.eager.core import EngineCore
 from fhelium.ir.dialects.ckks import (
     AddManyOp,
     AddOp,
@@ -20,10 +19,11 @@ from fhelium.ir.dialects.ckks import (
     SquareOp,
     SubtractOp,
 )
+from fhelium.ir.methods.core import DeclaredMethods
 from fhelium.values import Ciphertext, Plaintext, PolynomialDomain, RelinearizationKey
 
 
-class ArithmeticMethods(EngineCore):
+class ArithmeticMethods(DeclaredMethods):
     """Sums and products."""
 
     def add(self, lhs: Ciphertext, rhs: Ciphertext) -> Ciphertext:

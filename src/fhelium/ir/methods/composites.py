@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from fhelium.eager.core import EngineCore
 from fhelium.errors import StateError
 from fhelium.ir.dialects.ckks import (
     AddOp,
@@ -15,6 +14,7 @@ from fhelium.ir.dialects.ckks import (
     RotateOp,
     SumPlaintextProductsOp,
 )
+from fhelium.ir.methods.core import DeclaredMethods
 from fhelium.ir.operation import DeclaredOperation
 from fhelium.ir.rules import chosen_domain, require_ciphertext
 from fhelium.values import Ciphertext, Plaintext, PolynomialDomain
@@ -32,7 +32,7 @@ def documented_by(operation: type[DeclaredOperation]) -> Callable[[_Method], _Me
     return document
 
 
-class CompositeMethods(EngineCore):
+class CompositeMethods(DeclaredMethods):
     """Rotations by step, slot sums, and sums over lists."""
 
     def rotate_by_step(self, ciphertext: Ciphertext, step: int) -> Ciphertext:

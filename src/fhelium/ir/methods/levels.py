@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from fhelium.eager.core import EngineCore
 from fhelium.ir.dialects.ckks import (
     AlignOp,
     AssumeMessageBoundOp,
@@ -11,10 +10,11 @@ from fhelium.ir.dialects.ckks import (
     ReinterpretScaleOp,
     RescaleOp,
 )
+from fhelium.ir.methods.core import DeclaredMethods
 from fhelium.values import Ciphertext, PolynomialDomain
 
 
-class LevelMethods(EngineCore):
+class LevelMethods(DeclaredMethods):
     """Moves along the modulus chain."""
 
     def rescale_to_next_depth(

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from fhelium.eager.core import EngineCore
 from fhelium.ir.dialects.ckks import CoefficientToNttOp, NttToCoefficientOp
+from fhelium.ir.methods.core import DeclaredMethods
 from fhelium.values import Ciphertext
 
 
-class RepresentationMethods(EngineCore):
+class RepresentationMethods(DeclaredMethods):
     """Changes of the polynomial domain."""
 
     def coefficient_domain_to_ntt_domain(self, ciphertext: Ciphertext) -> Ciphertext:
