@@ -66,11 +66,9 @@ bench-floors: $(PACKAGE)
 bench-peers: $(PACKAGE) build/peers/.installed
 	@$(PYTHON) -m benchmarks peers $(PEERS)
 
-# Other libraries have an environment of their own.
-build/peers/.installed:
-	@$(PYTHON) -m venv build/peers
-	@build/peers/bin/python -m pip --disable-pip-version-check -qq install \
-	  tenseal==0.3.18 desilofhe==2.0.0 matplotlib
+# Other libraries have environments of their own.
+build/peers/.installed: benchmarks/peers/environments.py
+	@$(PYTHON) -m benchmarks.peers.environments
 	@touch $@
 
 lint: lint-fast types

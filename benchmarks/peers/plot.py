@@ -19,7 +19,7 @@ SHOWN = {
     "encode + encrypt": "encode + encrypt",
     "decrypt + decode": "decrypt + decode",
 }
-COLOURS = ("#1b6ca8", "#c9a227", "#b5483a")
+COLOURS = ("#1b6ca8", "#c9a227", "#b5483a", "#5b7f3b")
 
 
 def main() -> None:
@@ -32,7 +32,7 @@ def main() -> None:
     figure, panels = plt.subplots(1, len(rings), figsize=(9, 2.4), sharey=True, squeeze=False)
     for ring, axes in zip(rings, panels[0], strict=True):
         found = times(records, ring, 1, "cpu_ms")
-        for library, colour in zip(libraries, COLOURS, strict=True):
+        for library, colour in zip(libraries, COLOURS, strict=False):
             values = [found[operation].get(library, float("nan")) for operation in SHOWN]
             axes.plot(values, list(SHOWN.values()), "o", color=colour, label=library)
         axes.set_xscale("log")

@@ -22,10 +22,16 @@ from statistics import median
 from benchmarks import machine
 from benchmarks.native import ROOT
 from benchmarks.peers import tables
+from benchmarks.peers.environments import MOST, OPENFHE
 
 FOLDER = Path(__file__).resolve().parent
-ENVIRONMENT = ROOT / "build" / "peers"
-THREADS = {"fhelium": (1, 2), "tenseal": (1,), "desilofhe": (1, 2)}
+THREADS = {"fhelium": (1, 2), "tenseal": (1,), "desilofhe": (1, 2), "openfhe": (1, 2)}
+PYTHONS = {
+    "fhelium": sys.executable,
+    "tenseal": str(MOST.python),
+    "desilofhe": str(MOST.python),
+    "openfhe": str(OPENFHE.python),
+}
 
 
 class Worker:
@@ -34,11 +40,10 @@ class Worker:
     def __init__(self, library: str, log_degree: int, threads: int) -> None:
         own = library == "fhelium"
         path = f"{ROOT}:{os.environ.get('PYTHONPATH', '')}" if own else ""
-        python = sys.executable if own else str(ENVIRONMENT / "bin" / "python")
         self.process = subprocess.Popen(
-            [python, str(FOLDER / "worker.py"), library, str(log_degree), str(threads)],
+            [PYTHONS[library], str(FOLDER / "worker.py"), library, str(log_degree), str(threads)],
             cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": path},
+            env=os.environ | {"PYTHONPATH": path, "OMP_NUM_THREADS": str(threads)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -60,14 +65,16 @@ class Worker:
         self.process.wait()
 
 
-def measure(log_degree: int, threads: int, rounds: int) -> list[dict[str, object]]:
+def measure(
+    libraries: list[str], log_degree: int, threads: int, rounds: int
+) -> list[dict[str, object]]:
     """Return one record for each library and operation, in milliseconds."""
     workers = [
         Worker(library, log_degree, threads)
         for library, counts in THREADS.items()
-        if threads in counts
+        if library in libraries and threads in counts
     ]
-    operations = workers[0].about["operations"]
+    operations = dict.fromkeys(name for worker in workers for name in worker.about["operations"])
     records = []
     for operation in operations:
         asked = [worker for worker in workers if operation in worker.about["operations"]]
@@ -116,14 +123,15 @@ def main(arguments: list[str]) -> None:
         "command": f'make bench-peers PEERS="{" ".join(arguments)}"',
     }
     records: list[dict[str, object]] = []
+    libraries = [name for name in THREADS if name != "openfhe" or OPENFHE.works()]
     for log_degree in map(int, options.rings.split(",")):
         for threads in map(int, options.threads.split(",")):
-            records += measure(log_degree, threads, options.rounds)
+            records += measure(libraries, log_degree, threads, options.rounds)
     results["records"] = records
     options.out.mkdir(parents=True, exist_ok=True)
     file = options.out / "results.json"
     file.write_text(json.dumps(results, indent=1))
     (options.out / "peers.md").write_text(tables.page(results))
     drawing = [str(FOLDER / "plot.py"), str(file), str(options.out / "peers.svg")]
-    subprocess.run([str(ENVIRONMENT / "bin" / "python"), *drawing], check=True)
+    subprocess.run([str(MOST.python), *drawing], check=True)
     print(f"written: {options.out}")

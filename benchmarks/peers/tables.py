@@ -51,11 +51,11 @@ def times(records: list[dict[str, Any]], ring: int, threads: int, clock: str) ->
     for record in records:
         if record["log_degree"] == ring and record["threads"] == threads:
             found.setdefault(record["operation"], {})[record["library"]] = record[clock]
-    for name, parts in TOGETHER.items():
-        if all(part in found for part in parts):
-            found[name] = {
-                library: sum(found[part][library] for part in parts) for library in found[parts[0]]
-            }
+    for name, (first, second) in TOGETHER.items():
+        one, other = found.get(first, {}), found.get(second, {})
+        sums = {library: one[library] + other[library] for library in one if library in other}
+        if sums:
+            found[name] = sums | found.get(name, {})
     return found
 
 
