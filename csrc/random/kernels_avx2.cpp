@@ -8,13 +8,12 @@
 namespace fhelium {
 namespace {
 
-constexpr i64 kWordsPerBlock = 8;  // 64-bit words
 constexpr i64 kBlocks = 8;
-constexpr i64 kTile = kBlocks * kWordsPerBlock;  // coefficients drawn at once
 
 // ---- ChaCha20 (RFC 8439) -----------------------------------------------------------------------
 
 FHELIUM_INLINE __m256i in_all(u32 x) { return _mm256_set1_epi32((int)x); }
+FHELIUM_INLINE __m256i add_words(__m256i x, __m256i y) { return _mm256_add_epi32(x, y); }
 
 /// Rotations by whole bytes are permutations of bytes.
 FHELIUM_INLINE __m256i rotate16(__m256i x) {
@@ -61,28 +60,19 @@ FHELIUM_INLINE void transpose(__m256i* x) {
   }
 }
 
-/// Blocks counter .. counter + 7: 512 bytes.
-void eight_blocks(void* out, const StreamKey& key, const u32* nonce, u32 counter) {
+}  // namespace
+}  // namespace fhelium
+
+#include "random/vector_streams.h"
+
+namespace fhelium {
+namespace {
+
+void many_blocks(void* out, const StreamKey& key, const u32* nonce, u32 counter) {
   const __m256i ascending = _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0);
-  const __m256i counters = _mm256_add_epi32(ascending, in_all(counter));
-  u32 start[16] = {0x61707865u, 0x3320646eu, 0x79622d32u, 0x6b206574u};  // "expand 32-byte k"
-  for (int k = 0; k < 8; ++k) start[4 + k] = key.words[k];
-  for (int k = 0; k < 3; ++k) start[13 + k] = nonce[k];
+  const __m256i counters = add_words(ascending, in_all(counter));
   __m256i x[16];
-#pragma GCC unroll 16
-  for (int k = 0; k < 16; ++k) x[k] = k == 12 ? counters : in_all(start[k]);
-  for (int round = 0; round < 10; ++round) {
-    quarter_round(x[0], x[4], x[8], x[12]);
-    quarter_round(x[1], x[5], x[9], x[13]);
-    quarter_round(x[2], x[6], x[10], x[14]);
-    quarter_round(x[3], x[7], x[11], x[15]);
-    quarter_round(x[0], x[5], x[10], x[15]);
-    quarter_round(x[1], x[6], x[11], x[12]);
-    quarter_round(x[2], x[7], x[8], x[13]);
-    quarter_round(x[3], x[4], x[9], x[14]);
-  }
-#pragma GCC unroll 16
-  for (int k = 0; k < 16; ++k) x[k] = _mm256_add_epi32(x[k], k == 12 ? counters : in_all(start[k]));
+  block_words(x, key, nonce, counters);
   transpose(x);
   transpose(x + 8);
 #pragma GCC unroll 8
@@ -92,41 +82,12 @@ void eight_blocks(void* out, const StreamKey& key, const u32* nonce, u32 counter
   }
 }
 
-void blocks(u32* out, const StreamKey& key, const u32* nonce, u32 counter, i64 count) {
-  for (; count >= kBlocks; count -= kBlocks, counter += kBlocks, out += 16 * kBlocks)
-    eight_blocks(out, key, nonce, counter);
-  if (count == 0) return;
-  u32 last[16 * kBlocks];
-  eight_blocks(last, key, nonce, counter);
-  for (i64 k = 0; k < 16 * count; ++k) out[k] = last[k];
-}
-
-/// Words [first, first + kTile) of one attempt; first is a multiple of 8.
-void draw(u64* words, i64 first, const StreamKey& key, const StreamPosition& position,
-          u32 attempt) {
-  const u32 nonce[3] = {position.prime_id, position.index, position.component | attempt << 8};
-  eight_blocks(words, key, nonce, (u32)(first / kWordsPerBlock));
-}
-
 // ---- samplers ----------------------------------------------------------------------------------
-
-FHELIUM_INLINE i64 smaller(i64 a, i64 b) { return a < b ? a : b; }
 
 /// Compared as signed words these are ordered as the unsigned ones.
 FHELIUM_INLINE __m256i ordered(__m256i x) { return _mm256_xor_si256(x, broadcast((u64)1 << 63)); }
 FHELIUM_INLINE __m256i ordered(u64 x) { return broadcast(x ^ (u64)1 << 63); }
 
-/// The first accepted word from attempt 1 on.
-u64 redraw(i64 coefficient, const StreamKey& key, const StreamPosition& position, u64 limit) {
-  u64 words[kTile];
-  u32 attempt = 0;
-  do draw(words, coefficient - coefficient % kWordsPerBlock, key, position, ++attempt);
-  while (words[coefficient % kWordsPerBlock] >= limit);
-  return words[coefficient % kWordsPerBlock];
-}
-
-/// Accept a word below the largest multiple of q < 2^50, which is all but one in 2^14. The values
-/// are public, so a rejection may take its own way.
 template <class Word>
 void uniform_row(Word* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position,
                  const Modulus<u64>& modulus) {
@@ -151,19 +112,6 @@ void uniform_row(Word* out, i64 first, i64 n, const StreamKey& key, const Stream
           out[begin + k] = (Word)reduce_word(word, modulus);
         }
   }
-}
-
-void uniform(u64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position,
-             const Modulus<u64>& m) {
-  if (m.bits == 52)
-    uniform_row(out, first, n, key, position, m);
-  else
-    kRandomKernelsPortable.uniform(out, first, n, key, position, m);
-}
-
-void uniform_narrow(u32* out, i64 first, i64 n, const StreamKey& key,
-                    const StreamPosition& position, const Modulus<u32>& m) {
-  uniform_row(out, first, n, key, position, widened(m));
 }
 
 /// floor(3 w / 2^64) is 1 from a third of 2^64 on and 2 from two thirds on.
@@ -224,22 +172,6 @@ void gaussian(i64* out, i64 first, i64 n, const StreamKey& key, const StreamPosi
     for_vectors(size, [&](i64 k, auto lanes) {
       store(lanes, (u64*)out + begin + k, load(Whole{}, values + k));
     });
-  }
-}
-
-/// The compiler makes vectors of the loop: the function has no branch and no library call.
-void rounded_gaussian_row(i64* out, i64 first, i64 n, const StreamKey& key,
-                          const StreamPosition& position, const GaussianWidth& width) {
-  alignas(32) u64 radius[kTile], angle[kTile], low[kTile] = {};
-  alignas(32) i64 values[kTile];
-  const GaussianWidth own = width;
-  for (i64 begin = 0; begin < n; begin += kTile) {
-    draw(radius, first + begin, key, position, 0);
-    draw(angle, first + begin, key, position, 1);
-    if (own.shift > 0) draw(low, first + begin, key, position, 2);
-    for (i64 k = 0; k < kTile; ++k) values[k] = rounded_gaussian(radius[k], angle[k], low[k], own);
-    const i64 size = smaller(kTile, n - begin);
-    for (i64 k = 0; k < size; ++k) out[begin + k] = values[k];
   }
 }
 
