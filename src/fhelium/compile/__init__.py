@@ -24,7 +24,7 @@ from fhelium.compile.python_source import (
     EagerPythonSource,
     GeneratedPythonSource,
 )
-from fhelium.compile.specs import encrypted, message, plaintext, static
+from fhelium.compile.specs import encrypted, engine, message, plaintext, static
 from fhelium.compile.workspace import CompileWorkspace
 from fhelium.errors import PythonCodegenError
 from fhelium.ir.program import Program
@@ -58,6 +58,7 @@ __all__ = [
     "ValidateForLinkingPass",
     "capture",
     "encrypted",
+    "engine",
     "message",
     "plaintext",
     "prepare_material_bindings",

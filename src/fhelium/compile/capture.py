@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import linecache
-import sys
 from collections.abc import Callable, Mapping
-from types import FrameType
 from typing import Any, NoReturn
 
 from torch import fx
@@ -15,19 +12,19 @@ from xdsl.ir import SSAValue
 
 from fhelium.compile.captured_functions import MEANINGS, Unsupported
 from fhelium.compile.compilation import Compilation
-from fhelium.compile.specs import InputSpec, StaticSpec
+from fhelium.compile.engine_capture import capture_calls
+from fhelium.compile.places import place, raising_frame, user_frame
+from fhelium.compile.specs import EngineSpec, InputSpec, StaticSpec
 from fhelium.compile.workspace import CompileWorkspace
 from fhelium.errors import CaptureError, CompileInputError
 from fhelium.ir.dialects.semantic import SemanticOperation
 from fhelium.ir.program import Program
 
-_INSIDE = ("torch.", "fhelium.compile.")
-
 
 def capture(
     function: Callable[..., Any],
     *,
-    inputs: Mapping[str, InputSpec | StaticSpec],
+    inputs: Mapping[str, InputSpec | StaticSpec | EngineSpec],
     workspace: CompileWorkspace,
 ) -> Compilation:
     """Write a torch function down as a semantic Program.
@@ -36,10 +33,14 @@ def capture(
     static arguments are gone from the Program. Vectors are added, subtracted, multiplied, negated,
     rolled by an integer, and combined with real numbers.
 
+    A function that takes an Engine as well is written down call by call, as a Program of the ckks
+    dialect: one input is ``engine()`` then, and the others are values as the Engine takes them.
+    Inputs whose depth or scale is left out stay open for the passes that assign them.
+
     Args:
         function: Takes vectors and static arguments, returns one vector or a tuple of them.
-        inputs: One spec for each parameter: ``encrypted()``, ``plaintext()``, ``message()`` or
-            ``static(value)``.
+        inputs: One spec for each parameter: ``encrypted()``, ``plaintext()``, ``message()``,
+            ``static(value)`` or ``engine()``.
         workspace: Shared by identity with everything that comes of the compilation.
 
     Raises:
@@ -63,6 +64,10 @@ def capture(
     dynamic = {key: spec for key, spec in inputs.items() if isinstance(spec, InputSpec)}
     fixed = {key: spec.value for key, spec in inputs.items() if isinstance(spec, StaticSpec)}
     order = [key for key in inspect.signature(function).parameters if key in dynamic]
+    engines = [key for key, spec in inputs.items() if isinstance(spec, EngineSpec)]
+    if engines:
+        types = {key: dynamic[key].type() for key in order}
+        return capture_calls(name, function, engines, types, fixed, workspace)
     graph, results = _trace(name, function, order, fixed)
     program = Program.create(name, [(key, dynamic[key].type()) for key in order])
     values: dict[fx.Node, SSAValue] = {}
@@ -93,7 +98,7 @@ def _require_parameters(name: str, function: Callable[..., Any], inputs: Mapping
             "Pass encrypted(), plaintext(), message() or static(value) for each parameter",
         )
     for key, spec in inputs.items():
-        if not isinstance(spec, InputSpec | StaticSpec):
+        if not isinstance(spec, InputSpec | StaticSpec | EngineSpec):
             raise CompileInputError(
                 f"capture of {name}",
                 f"the spec of {key!r} is a {type(spec).__name__}",
@@ -114,7 +119,7 @@ class _StandIn(fx.Proxy):
 
     def _refuse_in_place(self, other: Any) -> NoReturn:
         raise CaptureError(
-            _place(_user_frame()),
+            place(user_frame()),
             "an in-place operator changes a vector",
             "A Program has values and no storage, so a second name of it would go on unchanged",
             "Write x = x + y instead of x += y",
@@ -122,7 +127,7 @@ class _StandIn(fx.Proxy):
 
     def _refuse_conversion(self) -> NoReturn:
         raise CaptureError(
-            _place(_user_frame()),
+            place(user_frame()),
             "a vector is converted to a number",
             "The values of a captured vector are not known",
             "Keep it a vector, or make the argument static",
@@ -137,7 +142,7 @@ class _Tracer(GraphAppendingTracer):
 
     def create_node(self, *arguments: Any, **options: Any) -> fx.Node:
         node = super().create_node(*arguments, **options)
-        node.meta["place"] = _place(_user_frame())
+        node.meta["place"] = place(user_frame())
         return node
 
     def proxy(self, node: fx.Node) -> fx.Proxy:
@@ -155,7 +160,7 @@ def _trace(
     except (TraceError, NotImplementedError) as error:  # torch.fx raises either, by the request
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise CaptureError(
-            _place(_raising_frame(error)),
+            place(raising_frame(error)),
             f"Python asked for the values of a vector: {reason}",
             "A captured function decides nothing by the values of its vectors",
             "Make the argument static, or use arithmetic instead of if and for",
@@ -211,33 +216,3 @@ def _name_of(target: Any) -> str:
     module = getattr(target, "__module__", None) or "torch"
     module = {"_operator": "operator", "torch._C._nn": "torch.nn.functional"}.get(module, module)
     return f"{module}.{getattr(target, '__name__', target)}"
-
-
-def _user_frame() -> FrameType | None:
-    """Return the innermost frame that is the user's."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_inside(frame):
-        frame = frame.f_back
-    return frame
-
-
-def _raising_frame(error: BaseException) -> FrameType | None:
-    found, trace = None, error.__traceback__
-    while trace is not None:
-        if not _is_inside(trace.tb_frame):
-            found = trace.tb_frame
-        trace = trace.tb_next
-    return found
-
-
-def _is_inside(frame: FrameType) -> bool:
-    return frame.f_globals.get("__name__", "").startswith(_INSIDE)
-
-
-def _place(frame: FrameType | None) -> str:
-    """Name a source line as an error text begins: file, line and the line itself."""
-    if frame is None:
-        return "capture"
-    file, line = frame.f_code.co_filename, frame.f_lineno
-    source = linecache.getline(file, line).strip()
-    return f"{file}, line {line}" + (f" ({source})" if source else "")

@@ -33,6 +33,29 @@ class StaticSpec:
     value: Any
 
 
+@dataclass(frozen=True)
+class EngineSpec:
+    """Stand for the Engine in the parameters of a function that is written against it."""
+
+
+def engine() -> EngineSpec:
+    """Say that a parameter is the Engine whose calls are to be written down.
+
+    Example:
+        >>> import torch
+        >>> from fhelium import CkksConfig
+        >>> from fhelium.compile import CompileWorkspace, capture, encrypted, engine
+        >>> def doubled(engine, x):
+        ...     return engine.add(x, x)
+        >>> workspace = CompileWorkspace({CkksConfig: CkksConfig.create(depth=2, scale_bits=40)})
+        >>> inputs = {"engine": engine(), "x": encrypted(depth=0)}
+        >>> found = capture(doubled, inputs=inputs, workspace=workspace)
+        >>> [op.name for op in found.program.operations]
+        ['ckks.add', 'func.return']
+    """
+    return EngineSpec()
+
+
 def encrypted(
     *,
     slots: int | None = None,

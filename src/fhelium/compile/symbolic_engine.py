@@ -1,0 +1,142 @@
+"""The Engine's methods over a Program: each call is checked as always and written down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.irdl import VarResultDef
+
+from fhelium.compile.compilation import Compilation
+from fhelium.compile.material_operands import ProgramMaterials
+from fhelium.compile.places import place, user_frame
+from fhelium.compile.symbolic_values import Symbolic, SymbolicCiphertext
+from fhelium.errors import CaptureError
+from fhelium.ir.dialects.ckks import CiphertextType, PlaintextType
+from fhelium.ir.methods.arithmetic import ArithmeticMethods
+from fhelium.ir.methods.composites import CompositeMethods
+from fhelium.ir.methods.core import flattened
+from fhelium.ir.methods.key_record import KeyRecord
+from fhelium.ir.methods.levels import LevelMethods
+from fhelium.ir.methods.representation import RepresentationMethods
+from fhelium.ir.methods.rotation import RotationMethods
+from fhelium.ir.operation import DeclaredOperation, declared_type
+from fhelium.values import Ciphertext, Plaintext
+
+
+class SymbolicEngine(
+    ArithmeticMethods, RotationMethods, LevelMethods, RepresentationMethods, CompositeMethods
+):
+    """Write calls of an Engine's methods into a Program.
+
+    The methods are the Engine's own, and so are the checks and the states of results. A key that is
+    not given becomes a material to bind later; one that is given, and an encoded vector that is no
+    input, is bound at once.
+
+    Args:
+        compilation: Its Program and bindings are filled.
+    """
+
+    def __init__(self, compilation: Compilation) -> None:
+        self.config = compilation.workspace.config
+        self._compilation = compilation
+        self._materials = ProgramMaterials(compilation.program)
+        self._record = KeyRecord(self.config)
+        self._bound: dict[str, Any] = {}
+        self._plaintexts: dict[int, int] = {}
+
+    @property
+    def _key_source(self) -> KeyRecord:
+        return self._record
+
+    def _apply_many(
+        self, operation: type[DeclaredOperation], *operands: Any, **attributes: Any
+    ) -> list[Ciphertext]:
+        values = flattened(operation, operands)
+        self._require_context(operation.public_name(), values[0].state)
+        states = [_each(operand, KeyRecord.state_of) for operand in operands]
+        state = operation.transfer(*states, **attributes)
+        symbols = iter(operation.key_symbols(**attributes))
+        definition = operation.get_irdl_definition()
+        kinds = [declared_type(of.constr) for name, of in definition.operands if name != "tables"]
+        groups = [
+            _each(operand, lambda value, kind=kind: self._written(value, kind, symbols))
+            for operand, kind in zip(operands, kinds, strict=True)
+        ]
+        types: list[Any] = [CiphertextType.of().of_state(state)]
+        if isinstance(definition.results[0][1], VarResultDef):
+            types = [types * operation.result_count(*operands)]
+        made = operation.make(*groups, result_types=types, **attributes)
+        self._compilation.program.block.add_op(made)
+        return [SymbolicCiphertext.of(result, state) for result in made.results]
+
+    def _apply_in_place(
+        self, operation: type[DeclaredOperation], *operands: Any, **attributes: Any
+    ) -> Ciphertext:
+        result: Any = self._apply(operation, *operands, **attributes)
+        target: Any = operands[0]
+        target.become(result.value, result.state)
+        return target
+
+    def _written(
+        self, value: Any, kind: Callable[[], Attribute], symbols: Iterator[str]
+    ) -> SSAValue:
+        """Return the Program's value for an operand, and bind what exists already."""
+        if isinstance(value, Symbolic):
+            return self.value_of(value)
+        if isinstance(value, Ciphertext):
+            raise CaptureError(
+                place(user_frame()),
+                "a ciphertext that is no input is an operand",
+                "A Program computes on its inputs and on public materials",
+                "Make it a parameter of the function, with the spec encrypted()",
+            )
+        if isinstance(value, Plaintext):
+            number = self._plaintexts.setdefault(id(value), len(self._plaintexts))
+            kept = PlaintextType.of().of_state(value.state)
+            return self._material(f"plaintext:{number}", kept, value)
+        return self._material(next(symbols), kind(), value)
+
+    def _material(self, symbol: str, kind: Attribute, value: Any) -> SSAValue:
+        """Return the value of a material; what is no stand-in is bound to it."""
+        if value.device.type != "meta":
+            if self._bound.setdefault(symbol, value) is not value:
+                raise CaptureError(
+                    place(user_frame()),
+                    f"two different values are given for {symbol}",
+                    "A material of a Program is bound to one value",
+                    "Use one of them throughout",
+                )
+            self._compilation.material_bindings[symbol] = value.data
+            self._compilation.key_states[symbol] = value.state
+        return self._materials.value(symbol, kind)
+
+    def value_of(self, value: Symbolic) -> SSAValue:
+        """Return the Program's value that a stand-in stands for."""
+        owner = value.value.owner
+        block = owner if isinstance(owner, Block) else owner.parent
+        if block is not self._compilation.program.block:
+            raise CaptureError(
+                place(user_frame()),
+                "a value of another capture is used",
+                "A Program computes on its own values",
+                "Pass it as an input",
+            )
+        return value.value
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise CaptureError(
+            place(user_frame()),
+            f"engine.{name} is used",
+            "A captured function calls methods that compute ciphertexts from ciphertexts; keys, "
+            "messages and decryption stay outside",
+            "Do it before or after the run, and pass what it gives as an input or with static()",
+        )
+
+
+def _each(operand: Any, function: Callable[[Any], Any]) -> Any:
+    """Apply a function to a value, or to each of a list."""
+    if isinstance(operand, list | tuple):
+        return [function(value) for value in operand]
+    return function(operand)
