@@ -10,7 +10,7 @@ candidates take turns; the lower decile stands in brackets, as what a quiet mach
 
 --prototype names a folder with `ntt512_v3p.hpp`, a hand-written transform for primes up to 45
 bits; then a column holds the ratio to it. --operators also times the sweep through torch's
-dispatcher.
+dispatcher, on every instruction set and each of its paths in turn.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from statistics import median
 
@@ -64,31 +66,41 @@ def print_table(rows: list[tuple[str, int, int, list[float]]]) -> None:
         print(line)
 
 
-def time_operators(rounds: int) -> None:
-    """Print a transform's share of a sweep over 24 limbs through the operators, one thread."""
+def time_variants(bits: str, rounds: int) -> None:
+    """Print a transform's share of a sweep through the operators, for each variant that takes it.
+
+    A variant is an instruction set, or one of the paths between which a prime's size chooses.
+    """
     import torch
 
-    from fhelium.config import CkksConfig
-    from fhelium.native.wrapper import ntt_ops, rns_ops
+    from benchmarks.kernels.operators import primes_below, root_of
+    from fhelium.native.wrapper import ntt_diagnostic_ops as diagnostic
+    from fhelium.native.wrapper import rns_ops
 
     torch.set_num_threads(1)
-    config = CkksConfig.parse("slots32768_scale40_depth34_int64")
-    chain = config.q_primes[:LIMBS]
-    print(f"operators on {rns_ops.cpu_isa()}, 24 limbs of 40 bits")
-    for log_degree in range(13, 17):
+    active = rns_ops.cpu_isa()
+    print(f"operators, {LIMBS} limbs, microseconds a limb; the ratio is to {active}")
+    for log_degree, prime_bits in product(range(13, 17), map(int, bits.split(","))):
         degree = 1 << log_degree
-        power = config.N // degree  # psi^power has order 2 N for the smaller ring
-        roots = torch.tensor([pow(config.root(i), power, q) for i, q in enumerate(chain)])
+        chain = primes_below(prime_bits, LIMBS)
+        roots = torch.tensor([root_of(q, degree) for q in chain])
         params = rns_ops.rns_parameters(torch.tensor(chain), degree)
-        tables = ntt_ops.ntt_tables(roots, degree, params)
         x = torch.randint(0, min(chain), (LIMBS, degree))
-        for name, call in (("forward", ntt_ops.ntt_packed_), ("inverse", ntt_ops.intt_packed_)):
-            times = []
-            for _ in range(rounds):
+        tables = {}
+        for name in diagnostic.variant_names().split(", "):
+            with suppress(RuntimeError):  # primes that a path does not take
+                tables[name] = diagnostic.variant_tables(name, roots, degree, params)
+        for direction in ("ntt", "intt"):
+            call = getattr(diagnostic, f"variant_{direction}")
+            times: dict[str, list[float]] = {name: [] for name in tables}
+            for name in [*tables] * rounds:
                 start = time.thread_time()
-                call(x, tables, params)
-                times.append((time.thread_time() - start) * 1e6 / LIMBS)
-            print(f"{name:20}{f'2^{log_degree}':>6}{median(times):10.2f} us [{min(times):.2f}]")
+                call(name, x, tables[name], params)
+                times[name].append((time.thread_time() - start) * 1e6 / LIMBS)
+            for name, found in times.items():
+                ratio = median(found) / median(times[active])
+                row = f"{name + ' ' + direction:26}{f'2^{log_degree}':>6}{prime_bits:>5}"
+                print(f"{row}{median(found):10.2f} [{min(found):7.2f}]{ratio:8.2f}")
 
 
 def main(command_line: list[str]) -> None:
@@ -116,4 +128,4 @@ def main(command_line: list[str]) -> None:
     if arguments.operators:
         sys.stdout.flush()
         os.sched_setaffinity(0, {arguments.cpu})
-        time_operators(arguments.rounds)
+        time_variants(arguments.bits, arguments.rounds)

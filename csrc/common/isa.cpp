@@ -41,12 +41,10 @@ constexpr Isa kBestCompiled = Isa::kScalar;
 bool machine_has(Isa isa) { return isa == Isa::kScalar; }
 #endif
 
-bool usable(Isa isa) { return isa <= kBestCompiled && machine_has(isa); }
-
 Isa best() {
   Isa found = Isa::kScalar;
   for (Isa isa : kAll)
-    if (usable(isa)) found = isa;
+    if (is_usable(isa)) found = isa;
   return found;
 }
 
@@ -70,16 +68,18 @@ Isa choose() {
 
 }  // namespace
 
+bool is_usable(Isa isa) { return isa <= kBestCompiled && machine_has(isa); }
+
 std::string usable_isas() {
   std::string names;
   for (Isa isa : kAll)
-    if (usable(isa)) names += std::string(names.empty() ? "" : ", ") + isa_name(isa);
+    if (is_usable(isa)) names += std::string(names.empty() ? "" : ", ") + isa_name(isa);
   return names;
 }
 
 bool find_usable_isa(const std::string& name, Isa& found) {
   for (Isa isa : kAll)
-    if (name == isa_name(isa) && usable(isa)) {
+    if (name == isa_name(isa) && is_usable(isa)) {
       found = isa;
       return true;
     }

@@ -13,6 +13,9 @@ Isa active_isa();
 /// The sets that both have, in rising order of preference: "scalar, avx2".
 std::string usable_isas();
 
+/// Whether both have a set.
+bool is_usable(Isa isa);
+
 /// Whether both have the set of this name; `found` is it then.
 bool find_usable_isa(const std::string& name, Isa& found);
 

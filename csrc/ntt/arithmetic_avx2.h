@@ -9,8 +9,9 @@
 namespace fhelium {
 namespace {
 
-/// Lazy: no reduction between forward levels; pass: one in three levels.
-enum class PathAvx2 { kPortable, kLazy, kPass };
+/// Lazy: no reduction between forward levels; pass: one in three levels. A prime that is small
+/// enough for one is so for those behind it.
+enum class PathAvx2 { kLazy, kPass, kPortable };
 
 // Largest multiple of q that a value of the inverse may reach, and a difference there, by path.
 constexpr int kLazyBound = 16, kPassBound = 4;

@@ -14,8 +14,9 @@ namespace fhelium {
 namespace {
 
 /// What a prime's size allows. Narrow: 52-bit words; wide: 64-bit words. Lazy: no reduction between
-/// forward levels; pass: one in three levels; level: one in each.
-enum class PathAvx512 { kPortable, kNarrowLazy, kNarrowPass, kNarrowLevel, kWideLazy, kWideLevel };
+/// forward levels; pass: one in three levels; level: one in each. The fastest come first, and a
+/// prime that is small enough for one is so for those behind it.
+enum class PathAvx512 { kNarrowLazy, kNarrowPass, kNarrowLevel, kWideLazy, kWideLevel, kPortable };
 
 // Largest multiple of q that a value of the inverse may reach, by path.
 constexpr int kNarrowLazyBound = 32, kNarrowPassBound = 16, kNarrowLevelBound = 4;

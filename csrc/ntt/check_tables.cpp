@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "common/checks.h"
 #include "common/isa.h"
@@ -7,15 +8,16 @@
 
 namespace fhelium {
 
+/// A format, or one of the paths behind it.
 static bool is_ntt_format(u64 word) {
   for (NttTableFormat format : {kFormatPortable32, kFormatPortable64, kFormatAvx2, kFormatAvx512})
-    if (word == format) return true;
+    if (word - format <= std::size(kNttPathsAvx512)) return true;
   return false;
 }
 
 template <class Word>
 NttTables<Word> check_ntt_tables(const char* operation, const NttKernels<Word>& kernels,
-                                 const char* isa, const Tensor& tables, int64_t degree,
+                                 const char* owner, const Tensor& tables, int64_t degree,
                                  const std::vector<Modulus<Word>>& moduli) {
   if (degree < 16 || !is_power_of_two(degree))
     refuse(operation, "the input's last axis is " + std::to_string(degree),
@@ -44,8 +46,8 @@ NttTables<Word> check_ntt_tables(const char* operation, const NttKernels<Word>& 
     const Word* header = data + static_cast<int64_t>(j) * tables.stride(0);
     if (header[kTableFormat] != kernels.format && is_ntt_format(header[kTableFormat]))
       refuse(operation,
-             "row " + std::to_string(j) +
-                 " of tables has the format of other kernels, the instruction set is " + isa,
+             "row " + std::to_string(j) + " of tables has the format of other kernels, needed is " +
+                 owner,
              "A table is read by the kernels that made it",
              "Make the tables again in this process, or set FHELIUM_CPU_ISA as it was");
     if (shape[1] < words) refuse_shape();

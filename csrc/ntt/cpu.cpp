@@ -22,18 +22,28 @@ const NttKernels<u64>& ntt_kernels_of(Isa isa) {
   }
 }
 
+std::span<const NttPath> ntt_paths_of(Isa isa) {
+  switch (isa) {
+#if FHELIUM_X86_KERNELS
+    case Isa::kAvx2: return kNttPathsAvx2;
+    case Isa::kAvx512: return kNttPathsAvx512;
+#endif
+    default: return kNttPathsPortable;
+  }
+}
+
 template <>
 const NttKernels<u64>& ntt_kernels() {
   return ntt_kernels_of(active_isa());
 }
 
 template <class Word>
-void transform_with(const char* operation, const NttKernels<Word>& kernels, const char* isa,
+void transform_with(const char* operation, const NttKernels<Word>& kernels, const char* owner,
                     bool inverse, const Tensor& out, const Tensor& input, const Tensor& tables,
                     const Tensor& rns_params) {
   const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
   const auto moduli = check_parameters<Word>(operation, rns_params, o.limbs);
-  const auto table = check_ntt_tables(operation, kernels, isa, tables, o.degree, moduli);
+  const auto table = check_ntt_tables(operation, kernels, owner, tables, o.degree, moduli);
   const auto kernel = inverse ? kernels.inverse : kernels.forward;
   for_each_row(o, in,
                [&](Word* target, const Word* source, int64_t step, int64_t limb, const Word* next) {

@@ -5,14 +5,17 @@
 
 namespace fhelium {
 
+const NttTransform<u64> kForwardAvx2[] = {
+    forward_row<Doubles4, Reduce::kNever>,
+    forward_row<Doubles4, Reduce::kPass>,
+};
+
 void forward_avx2(u64* out, const u64* in, i64 step, i64 degree, const u64* table,
                   const Modulus<u64>& m, const u64* next) {
-  const auto transform = [&](auto row) { row(out, in, step, degree, table, m, next); };
-  switch (path_avx2(degree, m)) {
-    case PathAvx2::kLazy: return transform(forward_row<Doubles4, Reduce::kNever>);
-    case PathAvx2::kPass: return transform(forward_row<Doubles4, Reduce::kPass>);
-    case PathAvx2::kPortable: return transform(kNttKernels64Portable.forward);
-  }
+  const PathAvx2 path = path_avx2(degree, m);
+  const bool vectors = path != PathAvx2::kPortable;
+  const auto row = vectors ? kForwardAvx2[static_cast<int>(path)] : kNttKernels64Portable.forward;
+  row(out, in, step, degree, table, m, next);
 }
 
 }  // namespace fhelium

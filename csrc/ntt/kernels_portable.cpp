@@ -144,13 +144,22 @@ void forward_row(Word* out, const Word* in, i64 step, i64 n, const Word* nodes,
   for (i64 c = 0; c < 4; ++c) forward_below<kRange>(out + c * (n / 4), n / 4, 4 + c, nodes, m);
 }
 
+/// floor(2^w / q): how many q fit a word.
+template <class Word>
+FHELIUM_INLINE u64 room(const Modulus<Word>& m) {
+  return m.reciprocal >> (64 - kWordBits<Word>);
+}
+
+template <class Word>
+FHELIUM_INLINE bool forward_may_be_lazy(i64 degree, const Modulus<Word>& m) {
+  return room(m) > 2 * static_cast<u64>(exact_log2(degree));
+}
+
 template <class Word>
 void forward(Word* out, const Word* in, i64 step, i64 degree, const Word* table,
              const Modulus<Word>& m, const Word* /*next*/) {
   const Word* nodes = table + kTableHeaderWords;
-  const u64 levels = static_cast<u64>(exact_log2(degree));
-  const u64 room = m.reciprocal >> (64 - kWordBits<Word>);  // floor(2^w / q)
-  switch (range_of(room > 2 * levels, m.q)) {
+  switch (range_of(forward_may_be_lazy(degree, m), m.q)) {
     case kLazy: return forward_row<kLazy>(out, in, step, degree, nodes, m);
     case kDoubled: return forward_row<kDoubled>(out, in, step, degree, nodes, m);
     case kReduced:
@@ -255,12 +264,21 @@ void inverse_row(Word* x, i64 n, const Word* table, Word q) {
 }
 
 template <class Word>
+FHELIUM_INLINE bool inverse_may_be_lazy(i64 degree, const Modulus<Word>& m) {
+  return room(m) >= static_cast<u64>(degree);
+}
+
+template <class Word>
+FHELIUM_INLINE void copy_unless_same(Word* out, const Word* in, i64 step, i64 n) {
+  if (out != in || step != 1)
+    for (i64 k = 0; k < n; ++k) out[k] = in[k * step];
+}
+
+template <class Word>
 void inverse(Word* out, const Word* in, i64 step, i64 degree, const Word* table,
              const Modulus<Word>& m, const Word* /*next*/) {
-  if (out != in || step != 1)
-    for (i64 k = 0; k < degree; ++k) out[k] = in[k * step];
-  const u64 room = m.reciprocal >> (64 - kWordBits<Word>);
-  switch (range_of(room >= static_cast<u64>(degree), m.q)) {
+  copy_unless_same(out, in, step, degree);
+  switch (range_of(inverse_may_be_lazy(degree, m), m.q)) {
     case kLazy: return inverse_row<kLazy>(out, degree, table, m.q);
     case kDoubled: return inverse_row<kDoubled>(out, degree, table, m.q);
     case kReduced:
@@ -298,6 +316,33 @@ void build_table(Word* table, i64 degree, Word root, const Modulus<Word>& m) {
   table[kScaledRoot] = shoup_quotient(montgomery_multiply(middle, m.degree_inverse, m), m.q);
 }
 
+// ---- one range, whatever the prime -------------------------------------------------------------
+
+template <Range kRange>
+struct Held {
+  static constexpr NttTableFormat kHeldFormat = path_format(kFormatPortable64, kRange);
+
+  static bool admits(i64 degree, const Modulus<u64>& m) {
+    return kRange != kLazy || (forward_may_be_lazy(degree, m) && inverse_may_be_lazy(degree, m));
+  }
+  static void build(u64* table, i64 degree, u64 root, const Modulus<u64>& m) {
+    build_table(table, degree, root, m);
+    table[kTableFormat] = kHeldFormat;
+  }
+  static void forward(u64* out, const u64* in, i64 step, i64 degree, const u64* table,
+                      const Modulus<u64>& m, const u64* /*next*/) {
+    forward_row<kRange>(out, in, step, degree, table + kTableHeaderWords, m);
+  }
+  static void inverse(u64* out, const u64* in, i64 step, i64 degree, const u64* table,
+                      const Modulus<u64>& m, const u64* /*next*/) {
+    copy_unless_same(out, in, step, degree);
+    inverse_row<kRange>(out, degree, table, m.q);
+  }
+  static constexpr NttPath named(const char* name) {
+    return {name, admits, {kHeldFormat, table_words<u64>, build, forward, inverse}};
+  }
+};
+
 // ---- indexed radix 2 ---------------------------------------------------------------------------
 
 template <class Word>
@@ -333,6 +378,7 @@ constexpr IndexedNttKernels<Word> kIndexed = {forward_indexed<Word>, inverse_ind
 
 const NttKernels<u32> kNttKernels32Portable = kPortable<u32>;
 const NttKernels<u64> kNttKernels64Portable = kPortable<u64>;
+const NttPath kNttPathsPortable[] = {Held<kLazy>::named("lazy"), Held<kDoubled>::named("doubled")};
 const IndexedNttKernels<u32> kIndexedNttKernels32 = kIndexed<u32>;
 const IndexedNttKernels<u64> kIndexedNttKernels64 = kIndexed<u64>;
 

@@ -14,11 +14,11 @@ struct NttTables {
   const Word* row(int64_t limb) const { return data + limb * stride; }
 };
 
-/// One packed table per limb, made for this ring, these moduli and these kernels of an instruction
-/// set.
+/// One packed table per limb, made for this ring, these moduli and these kernels, whose name is
+/// `owner`.
 template <class Word>
 NttTables<Word> check_ntt_tables(const char* operation, const NttKernels<Word>& kernels,
-                                 const char* isa, const Tensor& tables, int64_t degree,
+                                 const char* owner, const Tensor& tables, int64_t degree,
                                  const std::vector<Modulus<Word>>& moduli);
 
 /// The same for the active instruction set.
