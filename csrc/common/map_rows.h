@@ -1,0 +1,62 @@
+// One kernel for every operator that computes coefficient by coefficient: out[k] =
+// f(sources[k]...).
+#pragma once
+#include "common/cuda.h"
+#include "common/device_rows.h"
+
+namespace fhelium {
+
+inline constexpr unsigned kMapThreads = 256, kMapElements = 4;
+inline constexpr unsigned kMapTile = kMapThreads * kMapElements;
+inline constexpr i64 kMaxGridRows = 65535;
+
+/// A block takes one tile of the rows of one limb, and of every batch item that its z says.
+/// Function is constructed from the limb's modulus. Loads come before stores, so that several are
+/// on their way at once; `out` may be a source.
+template <class Word, class Function, class In, class... Sources>
+__global__ void __launch_bounds__(kMapThreads)
+    map_rows_kernel(DeviceRows out, DeviceParameters parameters, Sources... sources) {
+  const i64 first = (i64)blockIdx.x * kMapTile + threadIdx.x;
+  for (i64 limb = blockIdx.y; limb < out.limbs; limb += gridDim.y) {
+    const Function function(modulus_at<Word>(parameters, limb));
+    for (i64 batch = blockIdx.z; batch < out.batches; batch += gridDim.z) {
+      Word* const to = row_at<Word>(out, batch, limb);
+      Word results[kMapElements];
+#pragma unroll
+      for (unsigned i = 0; i < kMapElements; ++i) {
+        const i64 k = first + i * kMapThreads;
+        if (k < out.degree)
+          results[i] = function(row_at<In>(sources, batch, limb)[k * sources.step]...);
+      }
+#pragma unroll
+      for (unsigned i = 0; i < kMapElements; ++i) {
+        const i64 k = first + i * kMapThreads;
+        if (k < out.degree) to[k * out.step] = results[i];
+      }
+    }
+  }
+}
+
+/// The grid over the rows of `rows`, in tiles of so many coefficients.
+inline dim3 grid_over(const DeviceRows& rows, i64 tile) {
+  const auto capped = [](i64 count) {
+    return (unsigned)(count < kMaxGridRows ? count : kMaxGridRows);
+  };
+  return dim3((unsigned)((rows.degree + tile - 1) / tile), capped(rows.limbs),
+              capped(rows.batches));
+}
+
+inline bool has_no_rows(const DeviceRows& rows) {
+  return rows.batches == 0 || rows.limbs == 0 || rows.degree == 0;
+}
+
+/// Launch it. In: what the sources hold, as Function takes it.
+template <class Word, class Function, class In, class... Sources>
+int map_rows(const DeviceRows& out, const DeviceParameters& parameters, void* stream,
+             const Sources&... sources) {
+  if (has_no_rows(out)) return 0;
+  return launch(map_rows_kernel<Word, Function, In, Sources...>, grid_over(out, kMapTile),
+                dim3(kMapThreads), 0, stream, out, parameters, sources...);
+}
+
+}  // namespace fhelium

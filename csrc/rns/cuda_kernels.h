@@ -1,0 +1,34 @@
+// Launchers of the CUDA kernels of this family. Each returns 0 or a code of common/cuda_runtime.h;
+// `word_bits` is 32 or 64, `out` may be a source.
+#pragma once
+#include "common/device_rows.h"
+
+extern "C" {
+
+int fhelium_cuda_add_standard(int word_bits, const fhelium::DeviceRows* out,
+                              const fhelium::DeviceRows* lhs, const fhelium::DeviceRows* rhs,
+                              const fhelium::DeviceParameters* parameters, void* stream);
+int fhelium_cuda_subtract_standard(int word_bits, const fhelium::DeviceRows* out,
+                                   const fhelium::DeviceRows* lhs, const fhelium::DeviceRows* rhs,
+                                   const fhelium::DeviceParameters* parameters, void* stream);
+int fhelium_cuda_multiply_montgomery(int word_bits, const fhelium::DeviceRows* out,
+                                     const fhelium::DeviceRows* lhs, const fhelium::DeviceRows* rhs,
+                                     const fhelium::DeviceParameters* parameters, void* stream);
+int fhelium_cuda_negate_standard(int word_bits, const fhelium::DeviceRows* out,
+                                 const fhelium::DeviceRows* input,
+                                 const fhelium::DeviceParameters* parameters, void* stream);
+int fhelium_cuda_to_montgomery(int word_bits, const fhelium::DeviceRows* out,
+                               const fhelium::DeviceRows* input,
+                               const fhelium::DeviceParameters* parameters, void* stream);
+int fhelium_cuda_from_montgomery(int word_bits, const fhelium::DeviceRows* out,
+                                 const fhelium::DeviceRows* input,
+                                 const fhelium::DeviceParameters* parameters, void* stream);
+/// Signed 64-bit integers, one row for all limbs: a limb stride of 0.
+int fhelium_cuda_reduce_integers(int word_bits, const fhelium::DeviceRows* out,
+                                 const fhelium::DeviceRows* integers,
+                                 const fhelium::DeviceParameters* parameters, void* stream);
+/// counts[limb] += the words of that limb that are no residues.
+int fhelium_cuda_count_out_of_range(int word_bits, int64_t* counts,
+                                    const fhelium::DeviceRows* input,
+                                    const fhelium::DeviceParameters* parameters, void* stream);
+}
