@@ -10,14 +10,13 @@ from torch import fx
 from torch.fx.proxy import GraphAppendingTracer, TraceError
 from xdsl.ir import SSAValue
 
-from fhelium.compile.captured_functions import MEANINGS, Unsupported
+from fhelium.compile.captured_functions import MEANINGS, Emitter, Unsupported
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.engine_capture import capture_calls
 from fhelium.compile.places import place, raising_frame, user_frame
 from fhelium.compile.specs import EngineSpec, InputSpec, StaticSpec
 from fhelium.compile.workspace import CompileWorkspace
 from fhelium.errors import CaptureError, CompileInputError
-from fhelium.ir.dialects.semantic import SemanticOperation
 from fhelium.ir.program import Program
 
 
@@ -31,7 +30,8 @@ def capture(
 
     The function is called once on stand-ins for its vectors, so Python's own control flow and
     static arguments are gone from the Program. Vectors are added, subtracted, multiplied, negated,
-    rolled by an integer, and combined with real numbers.
+    rolled by an integer, and combined with real numbers. A public vector that the function holds
+    becomes a constant of the Program; like an input it repeats until all slots are full.
 
     A function that takes an Engine as well is written down call by call, as a Program of the ckks
     dialect: one input is ``engine()`` then, and the others are values as the Engine takes them.
@@ -71,10 +71,10 @@ def capture(
     graph, results = _trace(name, function, order, fixed)
     program = Program.create(name, [(key, dynamic[key].type()) for key in order])
     values: dict[fx.Node, SSAValue] = {}
-    arguments = iter(program.block.args)
+    arguments, emit = iter(program.block.args), Emitter(program)
     for node in graph.nodes:
         given = node.op == "placeholder"
-        values[node] = next(arguments) if given else _written(program, node, values)
+        values[node] = next(arguments) if given else _written(emit, node, values)
     program.finish([values[node] for node in results])
     program.verify()
     return Compilation(program, workspace)
@@ -177,17 +177,8 @@ def _trace(
     return graph, [entry.node for entry in results]
 
 
-def _written(program: Program, node: fx.Node, values: dict[fx.Node, SSAValue]) -> SSAValue:
+def _written(emit: Emitter, node: fx.Node, values: dict[fx.Node, SSAValue]) -> SSAValue:
     """Write one node as semantic operations."""
-
-    def emit(
-        operation: type[SemanticOperation], *operands: SSAValue, **attributes: Any
-    ) -> SSAValue:
-        made = operation.make(
-            *operands, result_type=operation.result_type_of(operands), **attributes
-        )
-        program.block.add_op(made)
-        return made.results[0]
 
     def value_of(argument: Any) -> Any:
         return values[argument] if isinstance(argument, fx.Node) else argument
@@ -206,7 +197,7 @@ def _written(program: Program, node: fx.Node, values: dict[fx.Node, SSAValue]) -
         raise CaptureError(
             node.meta["place"],
             found,
-            f"Captured are + - * / with numbers, and {', '.join(known)}",
+            f"Captured are + - * / with numbers and public vectors, and {', '.join(known)}",
             "Use these, or compute it before encryption",
             function=shown,
         ) from error

@@ -11,70 +11,125 @@ import torch
 from xdsl.ir import SSAValue
 
 from fhelium.ir.dialects import semantic
-
-Emit = Callable[..., SSAValue]
+from fhelium.ir.dialects.core import ConstantOp
+from fhelium.ir.program import Program
 
 
 class Unsupported(Exception):  # noqa: N818, it becomes a CaptureError with the source line
     """A call that no operation stands for."""
 
 
-def _number(value: Any) -> float:
+class Emitter:
+    """Write semantic operations at the end of a Program, and the constants that they meet.
+
+    Args:
+        program: Changed in place.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        # The tensor stays with its value: the id of one that is gone may be another's.
+        self._constants: dict[int, tuple[torch.Tensor, SSAValue]] = {}
+
+    def __call__(
+        self, operation: type[semantic.SemanticOperation], *operands: SSAValue, **attributes: Any
+    ) -> SSAValue:
+        """Write an operation and return its result."""
+        kind = operation.result_type_of(operands)
+        made = operation.make(*operands, result_type=kind, **attributes)
+        self._program.block.add_op(made)
+        return made.results[0]
+
+    def constant(self, numbers: torch.Tensor) -> SSAValue:
+        """Return the value of a public vector; the same tensor is written once."""
+        if id(numbers) not in self._constants:
+            kind = semantic.TensorType.of(role="message", slots=numbers.shape[-1])
+            made = ConstantOp.of(numbers, kind)
+            self._program.block.add_op(made)
+            self._constants[id(numbers)] = numbers, made.result
+        return self._constants[id(numbers)][1]
+
+
+def _public(value: Any) -> float | torch.Tensor:
+    """Return what a vector meets: a number, or a tensor of at least one axis."""
+    if isinstance(value, torch.Tensor):
+        if value.is_complex() or value.dtype == torch.bool:
+            raise Unsupported(f"a vector meets a Tensor of {value.dtype}, captured are real ones")
+        if not bool(value.isfinite().all()):
+            raise Unsupported("a vector meets a Tensor that holds a number that is not finite")
+        return value if value.ndim else float(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         shown = f"the number {value}" if isinstance(value, float) else f"a {type(value).__name__}"
         raise Unsupported(f"a vector meets {shown}")
     return float(value)
 
 
-def _add(emit: Emit, lhs: Any, rhs: Any, *, alpha: Any = 1) -> SSAValue:
+def _operand(emit: Emitter, value: Any) -> SSAValue | float:
+    """Return an operand: a vector of the Program, a constant that joins it, or a number."""
+    if isinstance(value, SSAValue):
+        return value
+    found = _public(value)
+    if isinstance(found, float):
+        return found
+    if found.ndim > 1 or not found.numel():
+        shape = tuple(found.shape)
+        raise Unsupported(f"a vector meets a Tensor of shape {shape}, captured is one axis")
+    return emit.constant(found)
+
+
+def _commutative(emit: Emitter, vectors: Any, number: Any, lhs: Any, rhs: Any) -> SSAValue:
+    """Write the operation on two vectors, or the one on a vector and a number."""
+    first, second = _operand(emit, lhs), _operand(emit, rhs)
+    if isinstance(first, float):
+        first, second = second, first
+    if isinstance(second, float):
+        return emit(number, first, value=second)
+    return emit(vectors, first, second)
+
+
+def _add(emit: Emitter, lhs: Any, rhs: Any, *, alpha: Any = 1) -> SSAValue:
     _require_default(alpha == 1, "add", "alpha", alpha)
-    vectors = [value for value in (lhs, rhs) if isinstance(value, SSAValue)]
-    if len(vectors) == 2:
-        return emit(semantic.AddOp, lhs, rhs)
-    other = rhs if vectors[0] is lhs else lhs
-    return emit(semantic.AddScalarOp, vectors[0], value=_number(other))
+    return _commutative(emit, semantic.AddOp, semantic.AddScalarOp, lhs, rhs)
 
 
-def _subtract(emit: Emit, lhs: Any, rhs: Any, *, alpha: Any = 1) -> SSAValue:
+def _subtract(emit: Emitter, lhs: Any, rhs: Any, *, alpha: Any = 1) -> SSAValue:
     _require_default(alpha == 1, "sub", "alpha", alpha)
     if not isinstance(rhs, SSAValue):
-        return emit(semantic.AddScalarOp, lhs, value=-_number(rhs))
+        return _add(emit, lhs, -_public(rhs))
     if not isinstance(lhs, SSAValue):
-        return emit(semantic.AddScalarOp, emit(semantic.NegateOp, rhs), value=_number(lhs))
+        return _add(emit, emit(semantic.NegateOp, rhs), lhs)
     return emit(semantic.SubtractOp, lhs, rhs)
 
 
-def _multiply(emit: Emit, lhs: Any, rhs: Any) -> SSAValue:
-    vectors = [value for value in (lhs, rhs) if isinstance(value, SSAValue)]
-    if len(vectors) == 2:
-        return emit(semantic.MultiplyOp, lhs, rhs)
-    other = rhs if vectors[0] is lhs else lhs
-    return emit(semantic.MultiplyScalarOp, vectors[0], value=_number(other))
+def _multiply(emit: Emitter, lhs: Any, rhs: Any) -> SSAValue:
+    return _commutative(emit, semantic.MultiplyOp, semantic.MultiplyScalarOp, lhs, rhs)
 
 
-def _divide(emit: Emit, lhs: Any, rhs: Any, *, rounding_mode: Any = None) -> SSAValue:
+def _divide(emit: Emitter, lhs: Any, rhs: Any, *, rounding_mode: Any = None) -> SSAValue:
     _require_default(rounding_mode is None, "div", "rounding_mode", rounding_mode)
     if isinstance(rhs, SSAValue):
         raise Unsupported("something is divided by a vector")
-    divisor = _number(rhs)
-    if divisor == 0 or not math.isfinite(1 / divisor):
-        raise Unsupported(f"a vector is divided by {divisor}")
-    return emit(semantic.MultiplyScalarOp, lhs, value=1 / divisor)
+    divisor = _public(rhs)
+    factor = 1 / torch.as_tensor(divisor, dtype=torch.float64)
+    if not bool(factor.isfinite().all()):
+        shown = divisor if isinstance(divisor, float) else "a Tensor that holds a 0"
+        raise Unsupported(f"a vector is divided by {shown}")
+    return _multiply(emit, lhs, factor)
 
 
-def _negate(emit: Emit, input: SSAValue) -> SSAValue:
+def _negate(emit: Emitter, input: SSAValue) -> SSAValue:
     return emit(semantic.NegateOp, input)
 
 
-def _positive(emit: Emit, input: SSAValue) -> SSAValue:
+def _positive(emit: Emitter, input: SSAValue) -> SSAValue:
     return input
 
 
-def _square(emit: Emit, input: SSAValue) -> SSAValue:
+def _square(emit: Emitter, input: SSAValue) -> SSAValue:
     return emit(semantic.MultiplyOp, input, input)
 
 
-def _roll(emit: Emit, input: SSAValue, shifts: Any, dims: Any = None) -> SSAValue:
+def _roll(emit: Emitter, input: SSAValue, shifts: Any, dims: Any = None) -> SSAValue:
     step = shifts[0] if isinstance(shifts, tuple | list) and len(shifts) == 1 else shifts
     axis = dims[0] if isinstance(dims, tuple | list) and len(dims) == 1 else dims
     if isinstance(step, bool) or not isinstance(step, int):

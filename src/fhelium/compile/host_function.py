@@ -57,6 +57,7 @@ class HostFunction:
                 body.lines.append(f"del {', '.join(released)}")
         for symbol, name in body.material_symbols.items():
             bound[name] = materials[symbol]
+        bound.update(body.constants)
         for symbol, name in body.resource_symbols.items():
             (resource,) = workspace.bind((ResourceRequirement(symbol),))
             bound[name] = resource.handle

@@ -7,12 +7,12 @@ import keyword
 import re
 from dataclasses import dataclass, field
 
+import torch
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from fhelium.errors import PythonCodegenError
 from fhelium.ir.dialects.core import CastOp, ConstantOp, MaterialOp, ResourceOp
-from fhelium.ir.operation import python_of
 from fhelium.ir.program import Program
 
 
@@ -135,6 +135,7 @@ class Body:
     lines: list[str] = field(default_factory=list)
     material_symbols: dict[str, str] = field(default_factory=dict)
     resource_symbols: dict[str, str] = field(default_factory=dict)
+    constants: dict[str, torch.Tensor] = field(default_factory=dict)
     operation_count: int = 0
 
     def __post_init__(self) -> None:
@@ -167,8 +168,7 @@ class Body:
         elif isinstance(operation, ResourceOp):
             self.names.alias(operation.result, self.resource(operation.symbol.data))
         elif isinstance(operation, ConstantOp):
-            name = self.names.define(operation.result, "constant")
-            self.lines.append(f"{name} = {python_of(operation.value)!r}")
+            self.constants[self.names.define(operation.result, "constant")] = operation.numbers()
         elif isinstance(operation, CastOp):
             self.names.alias(operation.result, self.names[operation.input])
         elif isinstance(operation, ReturnOp):
@@ -177,6 +177,14 @@ class Body:
         else:
             return False
         return True
+
+    def constant_text(self) -> str:
+        """Write the constants, for the place above the function."""
+        lines = [
+            f"{name} = torch.tensor({numbers.tolist()!r}, dtype=torch.float64)"
+            for name, numbers in self.constants.items()
+        ]
+        return "\n".join([*(["import torch", "", *lines] if lines else []), "\n"])
 
     def function(self, name: str, *before: str) -> str:
         """Write the function, whose first parameters are given."""

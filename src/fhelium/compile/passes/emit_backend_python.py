@@ -47,7 +47,7 @@ class EmitBackendPythonPass(CompilePass):
     def run(self, compilation: Compilation) -> None:
         program, config = compilation.program, compilation.workspace.config
         registry = builtin_registry() if self.registry is None else self.registry
-        names = Names("materials", "resources", ENTRY_POINT)
+        names = Names("torch", "materials", "resources", ENTRY_POINT)
         writer = _Writer(Imports(names), Body(program, names))
         for index, operation in enumerate(program.operations):
             if writer.body.write_core(operation):
@@ -95,7 +95,7 @@ class _Writer:
     def source(self, name: str) -> BackendPythonSource:
         """Return the finished text."""
         header = f'"""The Program {name!r} as calls of implementations."""\n'
-        parts = [header, self.imports.text(), "\n".join([*self.preparation, "\n"])]
+        parts = [header, self.imports.text(), *self.preparation, self.body.constant_text()]
         return BackendPythonSource(
             "\n".join(parts) + self.body.function(ENTRY_POINT),
             ENTRY_POINT,

@@ -25,7 +25,7 @@ class EmitEagerPythonPass(CompilePass):
 
     def run(self, compilation: Compilation) -> None:
         program = compilation.program
-        body = Body(program, Names("engine", "key", "materials", "resources", ENTRY_POINT))
+        body = Body(program, Names("engine", "key", "torch", "materials", "resources", ENTRY_POINT))
         for index, operation in enumerate(program.operations):
             if not body.write_core(operation):
                 if not isinstance(operation, DeclaredOperation) or operation.ENGINE is None:
@@ -38,9 +38,9 @@ class EmitEagerPythonPass(CompilePass):
                 call = _call(index, operation, body)
                 comma = "," if operation.ENGINE.with_one_key else ""
                 body.lines.append(f"{body.results(operation)}{comma} = {call}")
-        header = f'"""The Program {program.name!r} as calls of an Engine."""\n\n\n'
+        header = f'"""The Program {program.name!r} as calls of an Engine."""\n\n'
         compilation.workspace[EagerPythonSource] = EagerPythonSource(
-            header + body.function(ENTRY_POINT, "engine"),
+            header + body.constant_text() + body.function(ENTRY_POINT, "engine"),
             ENTRY_POINT,
             body.input_names,
             tuple(body.material_symbols),

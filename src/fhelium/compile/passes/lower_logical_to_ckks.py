@@ -12,8 +12,15 @@ from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
 from fhelium.errors import StateError
 from fhelium.ir.dialects.ckks import CiphertextType
+from fhelium.ir.dialects.core import ConstantOp
 from fhelium.ir.dialects.logical import LogicalOperation, RoleType
 from fhelium.ir.operation import DeclaredOperation
+
+_UNENCODED = (
+    "it is a message, which ckks does not compute with",
+    "Public vectors enter ckks encoded",
+    "Make it an input, declared as plaintext(...), and pass engine.prepare_plaintext(...)",
+)
 
 
 @dataclass(frozen=True)
@@ -32,15 +39,11 @@ class LowerLogicalToCkksPass(CompilePass):
         for entry in program.inputs:
             if isinstance(entry.type, RoleType):
                 if entry.type.CKKS is None:
-                    raise self.refusal(
-                        0,
-                        f"input {entry.name}",
-                        "it is a message, which ckks does not compute with",
-                        "Public vectors enter ckks encoded",
-                        "Declare it as plaintext(...) and pass engine.prepare_plaintext(...)",
-                    )
+                    raise self.refusal(0, f"input {entry.name}", *_UNENCODED)
                 program.retype(entry.value, entry.type.CKKS.of(**entry.type.known))
         for index, operation in enumerate(program.operations):
+            if isinstance(operation, ConstantOp) and isinstance(operation.result.type, RoleType):
+                raise self.refusal(index, operation.name, *_UNENCODED)
             if isinstance(operation, LogicalOperation):
                 emit = _Emitter(operation)
                 try:

@@ -8,6 +8,7 @@ from xdsl.rewriter import Rewriter
 
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
+from fhelium.ir.dialects.core import ConstantOp
 from fhelium.ir.dialects.logical import LOGICAL, ROLES, LogicalOperation, result_role
 from fhelium.ir.dialects.semantic import SemanticOperation, TensorType
 
@@ -24,18 +25,20 @@ class LowerSemanticToLogicalPass(CompilePass):
 
     def run(self, compilation: Compilation) -> None:
         program = compilation.program
-        for index, entry in enumerate(program.inputs):
-            if isinstance(entry.type, TensorType):
-                known = entry.type.known
+        given = [(f"input {entry.name}", entry.value) for entry in program.inputs]
+        given += [(op.name, op.result) for op in program.operations if isinstance(op, ConstantOp)]
+        for index, (name, value) in enumerate(given):
+            if isinstance(value.type, TensorType):
+                known = value.type.known
                 if "role" not in known:
                     raise self.refusal(
                         index,
-                        f"input {entry.name}",
+                        name,
                         "its type names no role",
-                        f"An input is {', '.join(ROLES)}",
+                        f"What enters a Program is {', '.join(ROLES)}",
                         "Write its type as !semantic.tensor<role = encrypted>",
                     )
-                program.retype(entry.value, ROLES[known["role"]].of(**known))
+                program.retype(value, ROLES[known["role"]].of(**known))
         for operation in program.operations:
             if isinstance(operation, SemanticOperation):
                 role = result_role([value.type for value in operation.operands])

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr
-from xdsl.ir import Dialect, ParametrizedAttribute, TypeAttribute
+import math
+from typing import Self
+
+import torch
+from xdsl.dialects.builtin import ArrayAttr, Float64Type, FloatAttr, StringAttr, f64
+from xdsl.ir import Attribute, Dialect, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
@@ -14,6 +18,7 @@ from xdsl.irdl import (
     traits_def,
 )
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
 
 @irdl_attr_definition
@@ -21,13 +26,6 @@ class HandleType(ParametrizedAttribute, TypeAttribute):
     """A live handle that is no tensor, such as a process group."""
 
     name = "core.handle"
-
-
-@irdl_attr_definition
-class NumberType(ParametrizedAttribute, TypeAttribute):
-    """A public real number."""
-
-    name = "core.number"
 
 
 @irdl_op_definition
@@ -52,12 +50,35 @@ class ResourceOp(IRDLOperation):
 
 @irdl_op_definition
 class ConstantOp(IRDLOperation):
-    """Give a public number."""
+    """Give a public vector of real numbers that is part of the Program."""
 
     name = "core.constant"
-    value = prop_def(FloatAttr | IntegerAttr)
-    result = result_def(NumberType)
+    # One attribute a number: in a dense one, xDSL does not read back every float64 that it writes.
+    value = prop_def(ArrayAttr[FloatAttr[Float64Type]])
+    result = result_def()
     traits = traits_def(Pure())
+
+    @classmethod
+    def of(cls, numbers: torch.Tensor, kind: Attribute) -> Self:
+        """Build the operation from a vector of finite real numbers on any device.
+
+        Args:
+            numbers: One axis; every bit of a float64 is kept.
+            kind: Type of the result.
+        """
+        value = ArrayAttr([FloatAttr(x, f64) for x in numbers.detach().double().tolist()])
+        return cls.build(properties={"value": value}, result_types=[kind])
+
+    def numbers(self) -> torch.Tensor:
+        """Return the numbers as a float64 tensor."""
+        return torch.tensor([x.value.data for x in self.value], dtype=torch.float64)
+
+    def verify_(self) -> None:
+        wrong = next((x for x in self.numbers().tolist() if not math.isfinite(x)), None)
+        if wrong is not None:
+            raise VerifyException(f"a constant holds {wrong}, needed are finite numbers")
+        if not self.value.data:
+            raise VerifyException("a constant holds 0 numbers, needed is at least one")
 
 
 @irdl_op_definition
@@ -70,4 +91,4 @@ class CastOp(IRDLOperation):
     traits = traits_def(Pure())
 
 
-CORE = Dialect("core", [MaterialOp, ResourceOp, ConstantOp, CastOp], [HandleType, NumberType])
+CORE = Dialect("core", [MaterialOp, ResourceOp, ConstantOp, CastOp], [HandleType])

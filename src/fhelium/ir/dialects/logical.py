@@ -83,6 +83,7 @@ class LogicalOperation(MeaningfulOperation):
     """The operation whose roles it resolves; the two share the clear meaning."""
 
     traits = traits_def(Pure())
+    result = result_def(_ANY)
 
     @classmethod
     @abstractmethod
@@ -94,6 +95,19 @@ class LogicalOperation(MeaningfulOperation):
     @classmethod
     def reference(cls, *operands: Any, **attributes: Any) -> torch.Tensor:
         return cls.SEMANTIC.reference(*operands, **attributes)
+
+
+class BinaryOperation(LogicalOperation):
+    """Base of the operations on two vectors."""
+
+    lhs = operand_def(_ANY)
+    rhs = operand_def(_ANY)
+
+
+class UnaryOperation(LogicalOperation):
+    """Base of the operations on one vector."""
+
+    input = operand_def(_ANY)
 
 
 def result_role(types: list[Attribute]) -> str:
@@ -121,13 +135,10 @@ def _encrypted_first(name: str, lhs: SSAValue, rhs: SSAValue) -> tuple[SSAValue,
 
 
 @irdl_op_definition
-class AddOp(LogicalOperation):
+class AddOp(BinaryOperation):
     """Add two vectors."""
 
     name = "logical.add"
-    lhs = operand_def(_ANY)
-    rhs = operand_def(_ANY)
-    result = result_def(_ANY)
     SEMANTIC: ClassVar = semantic.AddOp
 
     @classmethod
@@ -137,13 +148,10 @@ class AddOp(LogicalOperation):
 
 
 @irdl_op_definition
-class SubtractOp(LogicalOperation):
+class SubtractOp(BinaryOperation):
     """Subtract the second vector from the first."""
 
     name = "logical.subtract"
-    lhs = operand_def(_ANY)
-    rhs = operand_def(_ANY)
-    result = result_def(_ANY)
     SEMANTIC: ClassVar = semantic.SubtractOp
 
     @classmethod
@@ -156,13 +164,10 @@ class SubtractOp(LogicalOperation):
 
 
 @irdl_op_definition
-class MultiplyOp(LogicalOperation):
+class MultiplyOp(BinaryOperation):
     """Multiply two vectors slot by slot."""
 
     name = "logical.multiply"
-    lhs = operand_def(_ANY)
-    rhs = operand_def(_ANY)
-    result = result_def(_ANY)
     SEMANTIC: ClassVar = semantic.MultiplyOp
 
     @classmethod
@@ -176,12 +181,10 @@ class MultiplyOp(LogicalOperation):
 
 
 @irdl_op_definition
-class NegateOp(LogicalOperation):
+class NegateOp(UnaryOperation):
     """Negate a vector."""
 
     name = "logical.negate"
-    input = operand_def(_ANY)
-    result = result_def(_ANY)
     SEMANTIC: ClassVar = semantic.NegateOp
 
     @classmethod
@@ -190,13 +193,11 @@ class NegateOp(LogicalOperation):
 
 
 @irdl_op_definition
-class RollOp(LogicalOperation):
+class RollOp(UnaryOperation):
     """Move slot i to slot i + step around the end."""
 
     name = "logical.roll"
-    input = operand_def(_ANY)
     step = prop_def(IntegerAttr)
-    result = result_def(_ANY)
     SEMANTIC: ClassVar = semantic.RollOp
 
     @classmethod
@@ -206,13 +207,11 @@ class RollOp(LogicalOperation):
 
 
 @irdl_op_definition
-class AddScalarOp(LogicalOperation):
+class AddScalarOp(UnaryOperation):
     """Add one real number to every slot."""
 
     name = "logical.add_scalar"
-    input = operand_def(_ANY)
     value = prop_def(FloatAttr)
-    result = result_def(_ANY)
     SEMANTIC: ClassVar = semantic.AddScalarOp
 
     @classmethod
@@ -221,13 +220,11 @@ class AddScalarOp(LogicalOperation):
 
 
 @irdl_op_definition
-class MultiplyScalarOp(LogicalOperation):
+class MultiplyScalarOp(UnaryOperation):
     """Multiply every slot by one real number."""
 
     name = "logical.multiply_scalar"
-    input = operand_def(_ANY)
     value = prop_def(FloatAttr)
-    result = result_def(_ANY)
     SEMANTIC: ClassVar = semantic.MultiplyScalarOp
 
     @classmethod

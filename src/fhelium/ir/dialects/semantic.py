@@ -57,9 +57,10 @@ class MeaningfulOperation(IRDLOperation):
 
 
 class SemanticOperation(MeaningfulOperation):
-    """Base of the semantic operations."""
+    """Base of the semantic operations: each gives one vector."""
 
     traits = traits_def(Pure())
+    result = result_def(TensorType)
 
     @classmethod
     def result_type_of(cls, operands: Sequence[SSAValue]) -> TensorType:
@@ -69,14 +70,24 @@ class SemanticOperation(MeaningfulOperation):
         return TensorType.of(slots=max(periods) if len(periods) == len(types) else None)
 
 
+class BinaryOperation(SemanticOperation):
+    """Base of the operations on two vectors."""
+
+    lhs = operand_def(TensorType)
+    rhs = operand_def(TensorType)
+
+
+class UnaryOperation(SemanticOperation):
+    """Base of the operations on one vector."""
+
+    input = operand_def(TensorType)
+
+
 @irdl_op_definition
-class AddOp(SemanticOperation):
+class AddOp(BinaryOperation):
     """Add two vectors."""
 
     name = "semantic.add"
-    lhs = operand_def(TensorType)
-    rhs = operand_def(TensorType)
-    result = result_def(TensorType)
 
     @staticmethod
     def reference(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
@@ -84,13 +95,10 @@ class AddOp(SemanticOperation):
 
 
 @irdl_op_definition
-class SubtractOp(SemanticOperation):
+class SubtractOp(BinaryOperation):
     """Subtract the second vector from the first."""
 
     name = "semantic.subtract"
-    lhs = operand_def(TensorType)
-    rhs = operand_def(TensorType)
-    result = result_def(TensorType)
 
     @staticmethod
     def reference(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
@@ -98,13 +106,10 @@ class SubtractOp(SemanticOperation):
 
 
 @irdl_op_definition
-class MultiplyOp(SemanticOperation):
+class MultiplyOp(BinaryOperation):
     """Multiply two vectors slot by slot."""
 
     name = "semantic.multiply"
-    lhs = operand_def(TensorType)
-    rhs = operand_def(TensorType)
-    result = result_def(TensorType)
 
     @staticmethod
     def reference(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
@@ -112,12 +117,10 @@ class MultiplyOp(SemanticOperation):
 
 
 @irdl_op_definition
-class NegateOp(SemanticOperation):
+class NegateOp(UnaryOperation):
     """Negate a vector."""
 
     name = "semantic.negate"
-    input = operand_def(TensorType)
-    result = result_def(TensorType)
 
     @staticmethod
     def reference(input: torch.Tensor) -> torch.Tensor:
@@ -125,13 +128,11 @@ class NegateOp(SemanticOperation):
 
 
 @irdl_op_definition
-class RollOp(SemanticOperation):
+class RollOp(UnaryOperation):
     """Move slot i to slot i + step around the end, as ``torch.roll`` does."""
 
     name = "semantic.roll"
-    input = operand_def(TensorType)
     step = prop_def(IntegerAttr)
-    result = result_def(TensorType)
 
     @staticmethod
     def reference(input: torch.Tensor, *, step: int) -> torch.Tensor:
@@ -139,13 +140,11 @@ class RollOp(SemanticOperation):
 
 
 @irdl_op_definition
-class AddScalarOp(SemanticOperation):
+class AddScalarOp(UnaryOperation):
     """Add one real number to every slot."""
 
     name = "semantic.add_scalar"
-    input = operand_def(TensorType)
     value = prop_def(FloatAttr)
-    result = result_def(TensorType)
 
     @staticmethod
     def reference(input: torch.Tensor, *, value: float) -> torch.Tensor:
@@ -153,13 +152,11 @@ class AddScalarOp(SemanticOperation):
 
 
 @irdl_op_definition
-class MultiplyScalarOp(SemanticOperation):
+class MultiplyScalarOp(UnaryOperation):
     """Multiply every slot by one real number."""
 
     name = "semantic.multiply_scalar"
-    input = operand_def(TensorType)
     value = prop_def(FloatAttr)
-    result = result_def(TensorType)
 
     @staticmethod
     def reference(input: torch.Tensor, *, value: float) -> torch.Tensor:
