@@ -71,6 +71,7 @@ SHAPE_RULES = {
         "radix2_twiddles": "radix2_twiddles(roots, degree)",
         "ntt_radix2_indexed": "like(input)",
         "intt_radix2_indexed": "like(input)",
+        "compact_twiddles": "compact_twiddles(roots, degree)",
         "ntt_compact": "like(input)",
         "intt_compact": "like(input)",
         "ntt_fixed_radix": "like(input)",

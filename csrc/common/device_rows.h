@@ -20,11 +20,14 @@ struct DeviceRows {
 };
 
 /// The first coefficient of a row. Batches are counted in 32 bits: a device divides those in line.
+/// The loop is unrolled, as an index that is known at run time would move the rows to the stack.
 template <class Word>
 FHELIUM_INLINE Word* row_at(const DeviceRows& rows, i64 batch, i64 limb) {
   i64 offset = limb * rows.limb_stride;
   u32 rest = (u32)batch;
-  for (int axis = rows.batch_axes - 1; axis > 0; --axis) {
+#pragma unroll
+  for (int axis = kMaxBatchAxes - 1; axis > 0; --axis) {
+    if (axis >= rows.batch_axes) continue;
     const u32 size = rows.batch_sizes[axis];
     offset += rest % size * rows.batch_strides[axis];
     rest /= size;

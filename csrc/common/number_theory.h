@@ -41,15 +41,25 @@ FHELIUM_INLINE u64 inverse_modular(u64 x, u64 q) { return power_modular(x, q - 2
 FHELIUM_INLINE bool is_power_of_two(i64 n) { return n >= 1 && (n & (n - 1)) == 0; }
 
 /// log2 of a power of two.
-FHELIUM_INLINE int exact_log2(i64 n) { return __builtin_ctzll((u64)n); }
+FHELIUM_INLINE int exact_log2(i64 n) {
+#if defined(__CUDA_ARCH__)
+  return __ffsll(n) - 1;
+#else
+  return __builtin_ctzll((u64)n);
+#endif
+}
 
 /// The low `bits` bits of x in reverse order; 0 for bits = 0.
 FHELIUM_INLINE u64 reverse_bits(u64 x, int bits) {
   if (bits == 0) return 0;
+#if defined(__CUDA_ARCH__)
+  return __brevll(x) >> (64 - bits);
+#else
   x = ((x >> 1) & 0x5555555555555555u) | ((x & 0x5555555555555555u) << 1);
   x = ((x >> 2) & 0x3333333333333333u) | ((x & 0x3333333333333333u) << 2);
   x = ((x >> 4) & 0x0f0f0f0f0f0f0f0fu) | ((x & 0x0f0f0f0f0f0f0f0fu) << 4);
   return __builtin_bswap64(x) >> (64 - bits);
+#endif
 }
 
 }  // namespace fhelium

@@ -21,7 +21,9 @@ FHELIUM_LIBRARY(fhelium_ntt_ops, m) {
       "intt_radix2_indexed_(Tensor(a!) input, Tensor even_indices, Tensor odd_indices, "
       "Tensor schedule, Tensor twiddles, Tensor rns_params) -> ()");
 
-  // CUDA only: compact grouped passes, and passes of one power-of-two radix.
+  // CUDA only: compact grouped passes, and passes of one power-of-two radix. `schedule` holds the
+  // levels that each pass over memory takes, on the CPU, so that a call waits for no device.
+  m.def("compact_twiddles(Tensor roots, int degree, Tensor rns_params) -> Tensor");
   m.def("ntt_compact(Tensor input, Tensor schedule, Tensor twiddles, Tensor rns_params) -> Tensor");
   m.def(
       "ntt_compact_(Tensor(a!) input, Tensor schedule, Tensor twiddles, Tensor rns_params) -> ()");

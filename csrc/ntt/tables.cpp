@@ -4,6 +4,7 @@
 #include "common/checks.h"
 #include "common/number_theory.h"
 #include "common/pool.h"
+#include "ntt/cuda_table.h"
 #include "ntt/packed.h"
 
 namespace fhelium {
@@ -115,10 +116,48 @@ Tensor radix2_twiddles(const Tensor roots, int64_t degree, const Tensor rns_para
   });
 }
 
+/// The powers of `root` in bit-reversed order as pairs, as cuda_table.h describes a row.
+template <class Word>
+void fill_pairs(TwiddlePair<Word>* pairs, int64_t degree, Word root, const Modulus<Word>& m) {
+  const auto pair = [&m](Word w) { return TwiddlePair<Word>{w, shoup_quotient(w, m.q)}; };
+  const TwiddlePair<Word> psi = pair(root);
+  Word power = 1;
+  for (int64_t k = 1; k < degree; ++k) {
+    power = reduce_once(shoup_multiply_lazy(power, psi.value, psi.quotient, m.q), m.q);
+    pairs[reverse_bits(static_cast<u64>(k), exact_log2(degree))] = pair(power);
+  }
+  pairs[0] = pair(from_montgomery(m.degree_inverse, m));
+  pairs[scaled_root_pair(degree)] = pair(montgomery_multiply(pairs[1].value, m.degree_inverse, m));
+  pairs[modulus_pair(degree)] = {m.q, static_cast<Word>(degree)};
+}
+
+Tensor compact_twiddles(const Tensor roots, int64_t degree, const Tensor rns_params) {
+  constexpr auto kName = "compact_twiddles";
+  check_degree(kName, degree, 16);
+  check_residues(kName, "roots", roots, 1, kRootsRule);
+  const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
+  return for_word_of(roots, [&](auto word) {
+    using Word = decltype(word);
+    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
+    const auto values = check_roots(kName, roots, degree, moduli);
+    const int64_t pairs = row_pairs(degree);
+    Tensor out = empty_on(roots, {limbs, 2 * pairs});
+    // torch's allocations are aligned far beyond a pair.
+    auto* data = reinterpret_cast<TwiddlePair<Word>*>(mutable_data_of<Word>(out));
+    parallel_for(0, limbs, std::max<int64_t>(1, 16384 / degree), [&](int64_t begin, int64_t end) {
+      for (int64_t j = begin; j < end; ++j)
+        fill_pairs(data + j * pairs, degree, values[static_cast<size_t>(j)],
+                   moduli[static_cast<size_t>(j)]);
+    });
+    return out;
+  });
+}
+
 }  // namespace
 }  // namespace fhelium
 
 FHELIUM_LIBRARY_IMPL(fhelium_ntt_ops, CPU, m) {
   m.impl("ntt_tables", FHELIUM_BOX(&fhelium::ntt_tables));
   m.impl("radix2_twiddles", FHELIUM_BOX(&fhelium::radix2_twiddles));
+  m.impl("compact_twiddles", FHELIUM_BOX(&fhelium::compact_twiddles));
 }

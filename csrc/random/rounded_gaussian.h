@@ -3,7 +3,7 @@
 // square root, each rounded to nearest where it is written. No library function and no contraction,
 // so every machine and device gets the same bits. No branch and no index depends on the words.
 #pragma once
-#include "common/modular_arithmetic.h"
+#include "common/doubles.h"
 
 namespace fhelium {
 
@@ -19,37 +19,7 @@ constexpr int kGaussianScaledBits = 48;
 
 namespace rounded_gaussian_detail {
 
-FHELIUM_INLINE double multiply(double a, double b) {
-#if defined(__CUDA_ARCH__)
-  return __dmul_rn(a, b);
-#else
-  return a * b;
-#endif
-}
-
-FHELIUM_INLINE double add(double a, double b) {
-#if defined(__CUDA_ARCH__)
-  return __dadd_rn(a, b);
-#else
-  return a + b;
-#endif
-}
-
-FHELIUM_INLINE double divide(double a, double b) {
-#if defined(__CUDA_ARCH__)
-  return __ddiv_rn(a, b);
-#else
-  return a / b;
-#endif
-}
-
-FHELIUM_INLINE double square_root(double x) {
-#if defined(__CUDA_ARCH__)
-  return __dsqrt_rn(x);
-#else
-  return __builtin_sqrt(x);
-#endif
-}
+using namespace rounded;
 
 FHELIUM_INLINE u64 bits_of(double x) {
   u64 bits;

@@ -312,6 +312,7 @@ SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
     "fhelium_ntt_ops::intt_packed": packed,
     "fhelium_ntt_ops::intt_packed_": packed,
     "fhelium_ntt_ops::radix2_twiddles": lambda dtype: (roots(dtype), DEGREE, parameters(dtype)),
+    "fhelium_ntt_ops::compact_twiddles": lambda dtype: (roots(dtype), DEGREE, parameters(dtype)),
     "fhelium_ntt_ops::ntt_radix2_indexed": lambda dtype: indexed(dtype, False),
     "fhelium_ntt_ops::ntt_radix2_indexed_": lambda dtype: indexed(dtype, False),
     "fhelium_ntt_ops::intt_radix2_indexed": lambda dtype: indexed(dtype, True),

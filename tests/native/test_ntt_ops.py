@@ -400,7 +400,7 @@ def test_indexed_refuses_shapes_that_disagree(ring: Ring) -> None:
         ops.intt_radix2_indexed(x, *ring.inverse_indices, ring.twiddles[1], foreign)
 
 
-@pytest.mark.parametrize("make", ["ntt_tables", "radix2_twiddles"])
+@pytest.mark.parametrize("make", ["ntt_tables", "radix2_twiddles", "compact_twiddles"])
 def test_tables_refuse_wrong_roots_and_degrees(ring: Ring, make: str) -> None:
     call = getattr(torch.ops.fhelium_ntt_ops, make)
     roots = torch.tensor(ring.roots)

@@ -9,6 +9,7 @@ from fhelium.native.fake import shapes
 
 NAMESPACE = "fhelium_ntt_ops"
 OPERATORS = (
+    "compact_twiddles",
     "intt_compact",
     "intt_compact_",
     "intt_fixed_radix",
@@ -28,6 +29,10 @@ OPERATORS = (
     "ntt_tables",
     "radix2_twiddles",
 )
+
+
+def compact_twiddles(roots: Tensor, degree: int, rns_params: Tensor) -> Tensor:
+    return shapes.compact_twiddles(roots, degree)
 
 
 def intt_compact(input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor) -> Tensor:
@@ -137,6 +142,7 @@ def radix2_twiddles(roots: Tensor, degree: int, rns_params: Tensor) -> Tensor:
 
 
 FAKES = {
+    "compact_twiddles": compact_twiddles,
     "intt_compact": intt_compact,
     "intt_compact_": intt_compact_,
     "intt_fixed_radix": intt_fixed_radix,

@@ -56,6 +56,11 @@ def radix2_twiddles(roots: Tensor, degree: int) -> Tensor:
     return roots.new_empty((2, roots.shape[0], degree))
 
 
+def compact_twiddles(roots: Tensor, degree: int) -> Tensor:
+    """[limb] -> [limb, 2 (N + 2)]: pairs of a factor and its quotient."""
+    return roots.new_empty((roots.shape[0], 2 * (degree + 2)))
+
+
 def opaque_words(roots: Tensor) -> Tensor:
     """[limb] -> [limb, words]: the kernels alone know how many words a table takes."""
     return roots.new_empty((roots.shape[0], torch.library.get_ctx().new_dynamic_size()))

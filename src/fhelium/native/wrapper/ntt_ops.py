@@ -9,6 +9,12 @@ from torch import Tensor
 from fhelium.native.runtime import require_native
 
 
+def compact_twiddles(roots: Tensor, degree: int, rns_params: Tensor) -> Tensor:
+    """``compact_twiddles(Tensor roots, int degree, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ntt_ops.compact_twiddles.default(roots, degree, rns_params)
+
+
 def intt_compact(input: Tensor, schedule: Tensor, twiddles: Tensor, rns_params: Tensor) -> Tensor:
     """``intt_compact(Tensor input, Tensor schedule, Tensor twiddles, Tensor rns_params) -> Tensor``"""
     require_native()
