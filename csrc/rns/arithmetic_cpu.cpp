@@ -1,115 +1,65 @@
-// Coefficient-wise operators: one driver for two operands, one for one.
-#include "common/checks.h"
-#include "common/row_loop.h"
-#include "rns/kernels.h"
+// Coefficient-wise operators on standard residues.
+#include "rns/row_operators.h"
 
 namespace fhelium {
 namespace {
 
-// An operator: its names, its kernel, and its time per coefficient for the split over threads.
-struct Add {
+struct Standard {
+  template <class Word>
+  static std::vector<Modulus<Word>> moduli(const char* name, const Tensor& rns_params,
+                                           int64_t limbs) {
+    return check_parameters<Word>(name, rns_params, limbs);
+  }
+};
+
+struct Add : Standard {
   static constexpr auto kName = "add_standard", kNameInPlace = "add_standard_";
   static constexpr double kNanoseconds = 0.7;
   template <class Word>
-  static constexpr BinaryRow<Word> RnsKernels<Word>::* kRow = &RnsKernels<Word>::add;
+  static BinaryRow<Word> row(const RnsKernels<Word>& kernels) {
+    return kernels.add;
+  }
 };
-struct Subtract {
+struct Subtract : Standard {
   static constexpr auto kName = "subtract_standard", kNameInPlace = "subtract_standard_";
   static constexpr double kNanoseconds = 0.7;
   template <class Word>
-  static constexpr BinaryRow<Word> RnsKernels<Word>::* kRow = &RnsKernels<Word>::subtract;
+  static BinaryRow<Word> row(const RnsKernels<Word>& kernels) {
+    return kernels.subtract;
+  }
 };
-struct Multiply {
+struct Multiply : Standard {
   static constexpr auto kName = "multiply_montgomery", kNameInPlace = "multiply_montgomery_";
   static constexpr double kNanoseconds = 1.5;
   template <class Word>
-  static constexpr BinaryRow<Word> RnsKernels<Word>::* kRow =
-      &RnsKernels<Word>::multiply_montgomery;
+  static BinaryRow<Word> row(const RnsKernels<Word>& kernels) {
+    return kernels.multiply_montgomery;
+  }
 };
-struct Negate {
+struct Negate : Standard {
   static constexpr auto kName = "negate_standard", kNameInPlace = "negate_standard_";
   static constexpr double kNanoseconds = 0.7;
   template <class Word>
-  static constexpr UnaryRow<Word> RnsKernels<Word>::* kRow = &RnsKernels<Word>::negate;
+  static UnaryRow<Word> row(const RnsKernels<Word>& kernels) {
+    return kernels.negate;
+  }
 };
-struct ToMontgomery {
+struct ToMontgomery : Standard {
   static constexpr auto kName = "to_montgomery", kNameInPlace = "to_montgomery_";
   static constexpr double kNanoseconds = 1.5;
   template <class Word>
-  static constexpr UnaryRow<Word> RnsKernels<Word>::* kRow = &RnsKernels<Word>::to_montgomery;
+  static UnaryRow<Word> row(const RnsKernels<Word>& kernels) {
+    return kernels.to_montgomery;
+  }
 };
-struct FromMontgomery {
+struct FromMontgomery : Standard {
   static constexpr auto kName = "from_montgomery", kNameInPlace = "from_montgomery_";
   static constexpr double kNanoseconds = 1.5;
   template <class Word>
-  static constexpr UnaryRow<Word> RnsKernels<Word>::* kRow = &RnsKernels<Word>::from_montgomery;
+  static UnaryRow<Word> row(const RnsKernels<Word>& kernels) {
+    return kernels.from_montgomery;
+  }
 };
-
-template <class Operator>
-void run_binary(const char* name, const Tensor& out, const Tensor& lhs, const Tensor& rhs,
-                const Tensor& rns_params) {
-  for_word_of(lhs, [&](auto word) {
-    using Word = decltype(word);
-    const auto o = rows_of<Word>(out), a = rows_of<Word>(lhs), b = broadcast_rows<Word>(rhs, lhs);
-    const auto moduli = check_parameters<Word>(name, rns_params, a.limbs);
-    const BinaryRow<Word> row = rns_kernels<Word>().*Operator::template kRow<Word>;
-    for_each_row(o.limbs, o.batches, o.degree, Operator::kNanoseconds,
-                 [&](int64_t limb, int64_t batch) {
-                   row(o.pointer(batch, limb), o.step, a.pointer(batch, limb), a.step,
-                       b.pointer(batch, limb), b.step, o.degree, moduli[static_cast<size_t>(limb)]);
-                 });
-  });
-}
-
-template <class Operator>
-Tensor binary(const Tensor lhs, const Tensor rhs, const Tensor rns_params) {
-  check_residues(Operator::kName, "lhs", lhs);
-  check_broadcast(Operator::kName, "rhs", rhs, lhs);
-  Tensor out = empty_on(lhs, sizes_of(lhs));
-  run_binary<Operator>(Operator::kName, out, lhs, rhs, rns_params);
-  return out;
-}
-
-template <class Operator>
-void binary_in_place(Tensor lhs, const Tensor rhs, const Tensor rns_params) {
-  check_residues(Operator::kNameInPlace, "lhs", lhs);
-  check_broadcast(Operator::kNameInPlace, "rhs", rhs, lhs);
-  check_destination(Operator::kNameInPlace, lhs);
-  check_overlap(Operator::kNameInPlace, lhs, rhs);
-  check_overlap(Operator::kNameInPlace, lhs, rns_params);
-  run_binary<Operator>(Operator::kNameInPlace, lhs, lhs, rhs, rns_params);
-}
-
-template <class Operator>
-void run_unary(const char* name, const Tensor& out, const Tensor& input, const Tensor& rns_params) {
-  for_word_of(input, [&](auto word) {
-    using Word = decltype(word);
-    const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
-    const auto moduli = check_parameters<Word>(name, rns_params, in.limbs);
-    const UnaryRow<Word> row = rns_kernels<Word>().*Operator::template kRow<Word>;
-    for_each_row(o.limbs, o.batches, o.degree, Operator::kNanoseconds,
-                 [&](int64_t limb, int64_t batch) {
-                   row(o.pointer(batch, limb), o.step, in.pointer(batch, limb), in.step, o.degree,
-                       moduli[static_cast<size_t>(limb)]);
-                 });
-  });
-}
-
-template <class Operator>
-Tensor unary(const Tensor input, const Tensor rns_params) {
-  check_residues(Operator::kName, "input", input);
-  Tensor out = empty_on(input, sizes_of(input));
-  run_unary<Operator>(Operator::kName, out, input, rns_params);
-  return out;
-}
-
-template <class Operator>
-void unary_in_place(Tensor input, const Tensor rns_params) {
-  check_residues(Operator::kNameInPlace, "input", input);
-  check_destination(Operator::kNameInPlace, input);
-  check_overlap(Operator::kNameInPlace, input, rns_params);
-  run_unary<Operator>(Operator::kNameInPlace, input, input, rns_params);
-}
 
 Tensor reduce_integers(const Tensor integers, const Tensor rns_params, ScalarType dtype) {
   constexpr auto kName = "reduce_integers";

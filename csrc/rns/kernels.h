@@ -55,8 +55,11 @@ using BinaryRow = void (*)(Word* out, i64 out_step, const Word* lhs, i64 lhs_ste
 
 template <class Word>
 struct RnsKernels {
+  // add, subtract and negate hold for any modulus below 2^(w-1), odd or not.
   BinaryRow<Word> add, subtract, multiply_montgomery;
   UnaryRow<Word> negate, to_montgomery, from_montgomery;
+  /// [0, 2q) x [0, 2q) -> [0, q), for q below 2^(w-2).
+  BinaryRow<Word> multiply_lazy;
   /// Signed 64-bit integers -> [0, q).
   void (*reduce_integers)(Word* out, i64 out_step, const i64* in, i64 in_step, i64 n,
                           const Modulus<Word>& m);

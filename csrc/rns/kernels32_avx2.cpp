@@ -176,6 +176,7 @@ const RnsKernels<u32> kRnsKernels32Avx2 = {
     .negate = negate,
     .to_montgomery = to_montgomery,
     .from_montgomery = from_montgomery,
+    .multiply_lazy = multiply_montgomery,
     .reduce_integers = reduce_integers,
     .reduce_small = reduce_small<u32>,
     .add_small = add_small<u32>,

@@ -48,22 +48,36 @@ FHELIUM_INLINE bool scale(u64* out, i64 out_step, const u64* in, i64 in_step, i6
   });
 }
 
-bool multiply_rows(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs,
-                   i64 rhs_step, i64 n, const Modulus<u64>& modulus) {
+/// `standard(x)` brings an operand below q. A constant needs no such care: `scale` takes y < 2^52.
+template <class Standard>
+FHELIUM_INLINE bool multiply_rows(u64* out, i64 out_step, const u64* lhs, i64 lhs_step,
+                                  const u64* rhs, i64 rhs_step, i64 n, const Modulus<u64>& modulus,
+                                  const Standard& standard) {
   if (modulus.bits != 52) return false;
   if (rhs_step == 0 && n > 0)
     return scale(out, out_step, lhs, lhs_step, n, montgomery_factor(rhs[0], modulus), modulus);
-  const auto f = [m = in_lanes(modulus), w = montgomery_factor<u64>(1, modulus)](__m256i a,
-                                                                                 __m256i b) {
-    return to_residues(montgomery_multiply(to_doubles(a), to_doubles(b), w, m), m);
+  const auto f = [=, m = in_lanes(modulus), w = montgomery_factor<u64>(1, modulus)](__m256i a,
+                                                                                    __m256i b) {
+    const __m256d x = to_doubles(standard(a)), y = to_doubles(standard(b));
+    return to_residues(montgomery_multiply(x, y, w, m), m);
   };
   return map(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f);
 }
 
 void multiply_montgomery(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs,
                          i64 rhs_step, i64 n, const Modulus<u64>& m) {
-  if (!multiply_rows(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m))
+  const auto as_it_is = [](__m256i x) { return x; };
+  if (!multiply_rows(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m, as_it_is))
     portable.multiply_montgomery(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
+}
+
+void multiply_lazy(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs,
+                   i64 rhs_step, i64 n, const Modulus<u64>& m) {
+  const auto reduced = [q = broadcast(m.q)](__m256i x) {
+    return unless_negative(_mm256_sub_epi64(x, q), x);
+  };
+  if (!multiply_rows(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m, reduced))
+    portable.multiply_lazy(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
 }
 
 void to_montgomery(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n,
@@ -292,6 +306,7 @@ const RnsKernels<u64> kRnsKernels64Avx2 = {
     .negate = negate,
     .to_montgomery = to_montgomery,
     .from_montgomery = from_montgomery,
+    .multiply_lazy = multiply_lazy,
     .reduce_integers = reduce_integers,
     .reduce_small = reduce_small<u64>,
     .add_small = add_small<u64>,

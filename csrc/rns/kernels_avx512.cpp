@@ -226,6 +226,7 @@ const RnsKernels<u64> kRnsKernels64Avx512 = {
     .negate = negate,
     .to_montgomery = to_montgomery,
     .from_montgomery = from_montgomery,
+    .multiply_lazy = multiply_montgomery,
     .reduce_integers = reduce_integers,
     .reduce_small = reduce_small<u64>,
     .add_small = add_small<u64>,

@@ -24,6 +24,17 @@ FHELIUM_LIBRARY(fhelium_rns_ops, m) {
   m.def("to_montgomery_(Tensor(a!) input, Tensor rns_params) -> ()");
   m.def("from_montgomery(Tensor input, Tensor rns_params) -> Tensor");
   m.def("from_montgomery_(Tensor(a!) input, Tensor rns_params) -> ()");
+  // Lazy residues lie in [0, 2q).
+  m.def("add_lazy(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor");
+  m.def("add_lazy_(Tensor(a!) lhs, Tensor rhs, Tensor rns_params) -> ()");
+  m.def("subtract_lazy(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor");
+  m.def("subtract_lazy_(Tensor(a!) lhs, Tensor rhs, Tensor rns_params) -> ()");
+  m.def("negate_lazy(Tensor input, Tensor rns_params) -> Tensor");
+  m.def("negate_lazy_(Tensor(a!) input, Tensor rns_params) -> ()");
+  m.def("multiply_montgomery_lazy(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor");
+  m.def("multiply_montgomery_lazy_(Tensor(a!) lhs, Tensor rhs, Tensor rns_params) -> ()");
+  m.def("reduce_lazy(Tensor input, Tensor rns_params) -> Tensor");
+  m.def("reduce_lazy_(Tensor(a!) input, Tensor rns_params) -> ()");
   m.def("reduce_integers(Tensor integers, Tensor rns_params, ScalarType dtype=long) -> Tensor");
   m.def("count_out_of_range(Tensor input, Tensor rns_params) -> Tensor");
 
@@ -33,6 +44,11 @@ FHELIUM_LIBRARY(fhelium_rns_ops, m) {
   m.def(
       "mod_down(Tensor input, Tensor special_scale, Tensor matrix, Tensor correction, "
       "Tensor special_inverse, Tensor rns_params) -> Tensor");
+  // x = v_0 + v_1 d_0 + v_2 d_0 d_1 + ..., and what x is modulo other primes, centred as above.
+  m.def("mixed_radix_digits(Tensor input, Tensor inverses, Tensor rns_params) -> Tensor");
+  m.def(
+      "mixed_radix_extend(Tensor digits, Tensor radices, Tensor digit_params, "
+      "Tensor rns_params) -> Tensor");
   m.def(
       "round_to_residues(Tensor values, float scale, Tensor rns_params, "
       "ScalarType dtype=long) -> Tensor");

@@ -96,6 +96,21 @@ def coefficient_wise() -> Iterator[Case]:
             yield f"{name}_: {what}", own
 
 
+def lazies() -> Iterator[Case]:
+    """Residues on either side of q, of both types."""
+    for dtype, moduli in ((torch.int64, ALL), (INT32.dtype, [q for q in ALL if q < 2**30])):
+        p, q = rns.rns_parameters(torch.tensor(moduli, dtype=dtype), 64), moduli_column(moduli)
+        for what, x, y in pairs((2,), moduli):
+            for above in (0, 1):
+                case = f"{dtype}, {what}, {above}"
+                a, b = (x + q * (x % 2)).to(dtype), (y + q * above).to(dtype)
+                for name in ("add_lazy", "subtract_lazy", "multiply_montgomery_lazy"):
+                    yield f"{name}: {case}", getattr(rns, name)(a, b, p)
+                    yield f"{name}: {case}, constants", getattr(rns, name)(a, b[..., -1:], p)
+                for name in ("negate_lazy", "reduce_lazy"):
+                    yield f"{name}: {case}", getattr(rns, name)(b, p)
+
+
 def integers() -> Iterator[Case]:
     p = parameters(ALL)
     edges = [0, 1, -1, 2**63 - 1, -(2**63), 2**52, -(2**52), 2**52 - 1, 2**32, -(2**62)]
@@ -361,8 +376,8 @@ def embedding() -> Iterator[Case]:
 FAMILIES = {
     f.__name__: f
     for f in (
-        coefficient_wise, integers, products, rescaling, automorphisms, conversions, narrow_words,
-        narrow_numbers, samplers, codec, embedding,
+        coefficient_wise, lazies, integers, products, rescaling, automorphisms, conversions,
+        narrow_words, narrow_numbers, samplers, codec, embedding,
     )
 }  # fmt: skip
 

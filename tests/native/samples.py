@@ -104,6 +104,32 @@ def one(dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     return residues(2, dtype=dtype), parameters(dtype)
 
 
+def lazy(dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+    """The same with residues on either side of q."""
+    input, params = one(dtype)
+    return 2 * input, params
+
+
+def lazy_pair(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
+    lhs, rhs, params = pair(dtype)
+    return 2 * lhs, 2 * rhs, params
+
+
+def mixed_radix(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
+    """Residues, and in row j the inverse of prime j modulo those behind it."""
+    rows = [
+        montgomery((pow(d, -1, q) if i > j else 0 for i, q in enumerate(PRIMES)), PRIMES, dtype)
+        for j, d in enumerate(PRIMES)
+    ]
+    return residues(2, dtype=dtype), torch.stack(rows), parameters(dtype)
+
+
+def mixed_radix_digits(dtype: torch.dtype) -> tuple[Tensor, ...]:
+    """Digits, what each counts for, their parameters and those of the special primes."""
+    radices = in_every((math.prod(PRIMES[:i]) for i in range(len(PRIMES) + 1)), SPECIAL, dtype)
+    return residues(2, dtype=dtype), radices, parameters(dtype), parameters(dtype, SPECIAL)
+
+
 def ciphertext_and_plaintext(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
     return residues(2, 4, dtype=dtype), residues(4, dtype=dtype), parameters(dtype)
 
@@ -220,6 +246,18 @@ SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
     "fhelium_rns_ops::to_montgomery_": one,
     "fhelium_rns_ops::from_montgomery": one,
     "fhelium_rns_ops::from_montgomery_": one,
+    "fhelium_rns_ops::add_lazy": lazy_pair,
+    "fhelium_rns_ops::add_lazy_": lazy_pair,
+    "fhelium_rns_ops::subtract_lazy": lazy_pair,
+    "fhelium_rns_ops::subtract_lazy_": lazy_pair,
+    "fhelium_rns_ops::negate_lazy": lazy,
+    "fhelium_rns_ops::negate_lazy_": lazy,
+    "fhelium_rns_ops::multiply_montgomery_lazy": lazy_pair,
+    "fhelium_rns_ops::multiply_montgomery_lazy_": lazy_pair,
+    "fhelium_rns_ops::reduce_lazy": lazy,
+    "fhelium_rns_ops::reduce_lazy_": lazy,
+    "fhelium_rns_ops::mixed_radix_digits": mixed_radix,
+    "fhelium_rns_ops::mixed_radix_extend": mixed_radix_digits,
     "fhelium_rns_ops::reduce_integers": lambda dtype: (
         residues(2)[:, 0] - 50,
         parameters(dtype),

@@ -156,7 +156,7 @@ def crafted(modulus: int) -> list[int]:
     middle = (modulus - 1) // 2
     near = [middle + j for j in range(-8, 10)]
     powers = [middle + s * 2**e for e in range(0, modulus.bit_length(), 7) for s in (-1, 1)]
-    border = int(modulus * THRESHOLD)
+    border = modulus // round(1 / THRESHOLD)
     edge = [middle + s * border + t for s in (-1, 1) for t in (-1, 0, 1)]
     return [x % modulus for x in (0, 1, modulus - 1, *near, *powers, *edge)]
 

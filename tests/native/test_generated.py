@@ -60,7 +60,7 @@ def test_check_names_a_changed_a_missing_and_an_orphaned_file(tmp_path):
 
 def test_an_operator_without_shape_rule_is_an_error_that_names_it(monkeypatch):
     monkeypatch.setitem(generate_native.SHAPE_RULES, "fhelium_rns_ops", {})
-    with pytest.raises(generate_native.GenerationError, match=r"fhelium_rns_ops::add_standard "):
+    with pytest.raises(generate_native.GenerationError, match=r"fhelium_rns_ops::add_lazy "):
         generate_native.generated_files()
 
 

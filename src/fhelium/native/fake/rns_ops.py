@@ -10,30 +10,50 @@ from fhelium.native.fake import shapes
 
 NAMESPACE = "fhelium_rns_ops"
 OPERATORS = (
+    "add_lazy",
+    "add_lazy_",
     "add_standard",
     "add_standard_",
     "count_out_of_range",
     "cpu_isa",
     "from_montgomery",
     "from_montgomery_",
+    "mixed_radix_digits",
+    "mixed_radix_extend",
     "mod_down",
     "mod_up",
     "multiply_montgomery",
     "multiply_montgomery_",
+    "multiply_montgomery_lazy",
+    "multiply_montgomery_lazy_",
+    "negate_lazy",
+    "negate_lazy_",
     "negate_standard",
     "negate_standard_",
     "parameter_row_names",
     "reduce_integers",
+    "reduce_lazy",
+    "reduce_lazy_",
     "release_workspace",
     "residues_to_real",
     "rns_parameters",
     "round_to_residues",
+    "subtract_lazy",
+    "subtract_lazy_",
     "subtract_standard",
     "subtract_standard_",
     "to_montgomery",
     "to_montgomery_",
     "workspace_bytes",
 )
+
+
+def add_lazy(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.like(lhs)
+
+
+def add_lazy_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
+    return None
 
 
 def add_standard(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
@@ -54,6 +74,16 @@ def from_montgomery(input: Tensor, rns_params: Tensor) -> Tensor:
 
 def from_montgomery_(input: Tensor, rns_params: Tensor) -> None:
     return None
+
+
+def mixed_radix_digits(input: Tensor, inverses: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.like(input)
+
+
+def mixed_radix_extend(
+    digits: Tensor, radices: Tensor, digit_params: Tensor, rns_params: Tensor
+) -> Tensor:
+    return shapes.limbs_of_parameters(digits, rns_params)
 
 
 def mod_down(
@@ -86,6 +116,22 @@ def multiply_montgomery_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
     return None
 
 
+def multiply_montgomery_lazy(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.like(lhs)
+
+
+def multiply_montgomery_lazy_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
+    return None
+
+
+def negate_lazy(input: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.like(input)
+
+
+def negate_lazy_(input: Tensor, rns_params: Tensor) -> None:
+    return None
+
+
 def negate_standard(input: Tensor, rns_params: Tensor) -> Tensor:
     return shapes.like(input)
 
@@ -100,6 +146,14 @@ def reduce_integers(
     return shapes.limbs_of_integers(integers, rns_params, dtype)
 
 
+def reduce_lazy(input: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.like(input)
+
+
+def reduce_lazy_(input: Tensor, rns_params: Tensor) -> None:
+    return None
+
+
 def residues_to_real(input: Tensor, rns_params: Tensor) -> Tensor:
     return shapes.reals_of_limbs(input)
 
@@ -112,6 +166,14 @@ def round_to_residues(
     values: Tensor, scale: float, rns_params: Tensor, dtype: torch.dtype = torch.int64
 ) -> Tensor:
     return shapes.limbs_of_integers(values, rns_params, dtype)
+
+
+def subtract_lazy(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.like(lhs)
+
+
+def subtract_lazy_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
+    return None
 
 
 def subtract_standard(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
@@ -131,21 +193,33 @@ def to_montgomery_(input: Tensor, rns_params: Tensor) -> None:
 
 
 FAKES = {
+    "add_lazy": add_lazy,
+    "add_lazy_": add_lazy_,
     "add_standard": add_standard,
     "add_standard_": add_standard_,
     "count_out_of_range": count_out_of_range,
     "from_montgomery": from_montgomery,
     "from_montgomery_": from_montgomery_,
+    "mixed_radix_digits": mixed_radix_digits,
+    "mixed_radix_extend": mixed_radix_extend,
     "mod_down": mod_down,
     "mod_up": mod_up,
     "multiply_montgomery": multiply_montgomery,
     "multiply_montgomery_": multiply_montgomery_,
+    "multiply_montgomery_lazy": multiply_montgomery_lazy,
+    "multiply_montgomery_lazy_": multiply_montgomery_lazy_,
+    "negate_lazy": negate_lazy,
+    "negate_lazy_": negate_lazy_,
     "negate_standard": negate_standard,
     "negate_standard_": negate_standard_,
     "reduce_integers": reduce_integers,
+    "reduce_lazy": reduce_lazy,
+    "reduce_lazy_": reduce_lazy_,
     "residues_to_real": residues_to_real,
     "rns_parameters": rns_parameters,
     "round_to_residues": round_to_residues,
+    "subtract_lazy": subtract_lazy,
+    "subtract_lazy_": subtract_lazy_,
     "subtract_standard": subtract_standard,
     "subtract_standard_": subtract_standard_,
     "to_montgomery": to_montgomery,

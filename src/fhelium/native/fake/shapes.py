@@ -34,6 +34,11 @@ def limbs_of_integers(values: Tensor, rns_params: Tensor, dtype: torch.dtype) ->
     return values.new_empty(shape, dtype=dtype)
 
 
+def limbs_of_parameters(residues: Tensor, rns_params: Tensor) -> Tensor:
+    """[*batch, any, N] -> [*batch, limb, N] with a limb for each column of the parameters."""
+    return residues.new_empty((*residues.shape[:-2], rns_params.shape[1], residues.shape[-1]))
+
+
 def raised_digits(residues: Tensor, digit_bounds: Tensor, rns_params: Tensor) -> Tensor:
     """[*batch, L, N] -> [digit, *batch, L + K, N]."""
     batch, degree = residues.shape[:-2], residues.shape[-1]

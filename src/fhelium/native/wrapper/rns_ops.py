@@ -9,6 +9,18 @@ from torch import Tensor
 from fhelium.native.runtime import require_native
 
 
+def add_lazy(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
+    """``add_lazy(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.add_lazy.default(lhs, rhs, rns_params)
+
+
+def add_lazy_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
+    """``add_lazy_(Tensor(a!) lhs, Tensor rhs, Tensor rns_params) -> ()``"""
+    require_native()
+    torch.ops.fhelium_rns_ops.add_lazy_.default(lhs, rhs, rns_params)
+
+
 def add_standard(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
     """``add_standard(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor``"""
     require_native()
@@ -43,6 +55,22 @@ def from_montgomery_(input: Tensor, rns_params: Tensor) -> None:
     """``from_montgomery_(Tensor(a!) input, Tensor rns_params) -> ()``"""
     require_native()
     torch.ops.fhelium_rns_ops.from_montgomery_.default(input, rns_params)
+
+
+def mixed_radix_digits(input: Tensor, inverses: Tensor, rns_params: Tensor) -> Tensor:
+    """``mixed_radix_digits(Tensor input, Tensor inverses, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.mixed_radix_digits.default(input, inverses, rns_params)
+
+
+def mixed_radix_extend(
+    digits: Tensor, radices: Tensor, digit_params: Tensor, rns_params: Tensor
+) -> Tensor:
+    """``mixed_radix_extend(Tensor digits, Tensor radices, Tensor digit_params, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.mixed_radix_extend.default(
+        digits, radices, digit_params, rns_params
+    )
 
 
 def mod_down(
@@ -87,6 +115,30 @@ def multiply_montgomery_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
     torch.ops.fhelium_rns_ops.multiply_montgomery_.default(lhs, rhs, rns_params)
 
 
+def multiply_montgomery_lazy(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
+    """``multiply_montgomery_lazy(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.multiply_montgomery_lazy.default(lhs, rhs, rns_params)
+
+
+def multiply_montgomery_lazy_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
+    """``multiply_montgomery_lazy_(Tensor(a!) lhs, Tensor rhs, Tensor rns_params) -> ()``"""
+    require_native()
+    torch.ops.fhelium_rns_ops.multiply_montgomery_lazy_.default(lhs, rhs, rns_params)
+
+
+def negate_lazy(input: Tensor, rns_params: Tensor) -> Tensor:
+    """``negate_lazy(Tensor input, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.negate_lazy.default(input, rns_params)
+
+
+def negate_lazy_(input: Tensor, rns_params: Tensor) -> None:
+    """``negate_lazy_(Tensor(a!) input, Tensor rns_params) -> ()``"""
+    require_native()
+    torch.ops.fhelium_rns_ops.negate_lazy_.default(input, rns_params)
+
+
 def negate_standard(input: Tensor, rns_params: Tensor) -> Tensor:
     """``negate_standard(Tensor input, Tensor rns_params) -> Tensor``"""
     require_native()
@@ -113,6 +165,18 @@ def reduce_integers(
     return torch.ops.fhelium_rns_ops.reduce_integers.default(integers, rns_params, dtype)
 
 
+def reduce_lazy(input: Tensor, rns_params: Tensor) -> Tensor:
+    """``reduce_lazy(Tensor input, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.reduce_lazy.default(input, rns_params)
+
+
+def reduce_lazy_(input: Tensor, rns_params: Tensor) -> None:
+    """``reduce_lazy_(Tensor(a!) input, Tensor rns_params) -> ()``"""
+    require_native()
+    torch.ops.fhelium_rns_ops.reduce_lazy_.default(input, rns_params)
+
+
 def release_workspace() -> int:
     """``release_workspace() -> int``"""
     require_native()
@@ -137,6 +201,18 @@ def round_to_residues(
     """``round_to_residues(Tensor values, float scale, Tensor rns_params, ScalarType dtype=4) -> Tensor``"""
     require_native()
     return torch.ops.fhelium_rns_ops.round_to_residues.default(values, scale, rns_params, dtype)
+
+
+def subtract_lazy(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
+    """``subtract_lazy(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_rns_ops.subtract_lazy.default(lhs, rhs, rns_params)
+
+
+def subtract_lazy_(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> None:
+    """``subtract_lazy_(Tensor(a!) lhs, Tensor rhs, Tensor rns_params) -> ()``"""
+    require_native()
+    torch.ops.fhelium_rns_ops.subtract_lazy_.default(lhs, rhs, rns_params)
 
 
 def subtract_standard(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
