@@ -99,7 +99,7 @@ def test_encoding_bound_is_the_worst_case(small) -> None:
     powers = torch.exp(1j * torch.pi * torch.arange(1024, dtype=torch.float64) / 1024)
     phases = torch.exp(1j * torch.linspace(0, math.pi, 4097, dtype=torch.float64))
     largest = max(float((powers * phase).real.abs().sum() / 2) for phase in phases)
-    bound = noise.encoding(small.config, 1.0, 0.0)
+    bound = noise.encoding(small.config, 1.0, 0.0).bound
     assert largest == pytest.approx(bound, rel=1e-12)
 
 

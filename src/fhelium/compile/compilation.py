@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from fhelium.compile.workspace import CompileWorkspace
+from fhelium.config import CkksConfig
 from fhelium.ir.program import Program
+from fhelium.ir.simulation import SimulatedValue
 from fhelium.values import CkksState
 
 if TYPE_CHECKING:
@@ -77,6 +80,22 @@ class Compilation:
         from fhelium.compile.linking import link
 
         return link(self, backend)
+
+    def simulate(
+        self, inputs: Mapping[str, Any], *, message_bound: float = 1.0
+    ) -> tuple[SimulatedValue, ...]:
+        """Compute on clear vectors with the errors of a run, as ``Program.simulate`` says.
+
+        A Program that was lowered to residues is simulated as the ciphertext operations that it
+        came from.
+
+        Args:
+            inputs: Clear slots of every input by name, and of encoded materials by symbol.
+            message_bound: Largest magnitude that every input is declared to have.
+        """
+        program = self.state_program or self.program
+        config = self.workspace.get(CkksConfig)
+        return program.simulate(inputs, config=config, message_bound=message_bound)
 
     def __repr__(self) -> str:
         return f"Compilation({self.program!r}, {len(self.material_bindings)} materials bound)"

@@ -15,7 +15,7 @@ from fhelium.eager.messages import prepare_message
 from fhelium.errors import DepthExhaustedError, OperandTypeError, ParameterError, StateError
 from fhelium.ir import noise
 from fhelium.ir.dialects.ckks.plain import factor_scale
-from fhelium.ir.rules import require
+from fhelium.ir.rules import covering_power, require
 from fhelium.native.wrapper import rns_ops
 from fhelium.values import (
     Ciphertext,
@@ -212,7 +212,7 @@ class EncodingMethods(EngineCore):
             modulus_quarter=half_modulus(config, "Q", depth) / 2,
             device=device,
         )
-        bound = _covering_power(slots) if message_bound is None else message_bound
+        bound = covering_power(_largest(slots)) if message_bound is None else message_bound
         state = CkksState(
             config=config,
             depth=depth,
@@ -221,7 +221,7 @@ class EncodingMethods(EngineCore):
             modulus_basis="Q",
             residue_representation="standard",
             components=1,
-            noise_bound=noise.encoding(config, actual, bound),
+            noise_bound=noise.encoding(config, actual, bound).bound,
             message_bound=bound,
             insecure=config.insecure,
         )
@@ -252,10 +252,5 @@ def real_number(operation: str, name: str, value: object) -> float:
         return math.inf  # an int that no float64 holds
 
 
-def _covering_power(slots: torch.Tensor) -> float:
-    largest = float(torch.view_as_complex(slots.contiguous()).abs().max()) if slots.numel() else 0.0
-    if largest == 0:
-        return 0.0
-    # Exactly: log2 of a number just above a large power of two is rounded down to that power.
-    fraction, exponent = math.frexp(largest)
-    return math.ldexp(1.0, exponent - 1 if fraction == 0.5 else exponent)
+def _largest(slots: torch.Tensor) -> float:
+    return float(torch.view_as_complex(slots.contiguous()).abs().max()) if slots.numel() else 0.0

@@ -209,7 +209,7 @@ class EncryptionMethods(EncodingMethods):
             depth,
             to_ntt=domain == "ntt",
         )
-        added = noise.secret_key_encryption(self.config, state.scale)
+        added = noise.secret_key_encryption(self.config, state.scale).bound
         result = state.replace(
             components=2,
             polynomial_domain=domain,
@@ -248,7 +248,7 @@ class EncryptionMethods(EncodingMethods):
             polynomial_domain=domain,
             key_id=public_key.key_id,
             noise_bound=known_sum(
-                state.noise_bound, noise.public_key_encryption(self.config, scale)
+                state.noise_bound, noise.public_key_encryption(self.config, scale).bound
             ),
             insecure=self.insecure or public_key.state.insecure or state.insecure,
         )

@@ -1,4 +1,4 @@
-"""Bounds on the error of one slot, as functions of the parameters alone.
+"""Errors of one slot, bounded and typical, as functions of the parameters alone.
 
 The error of an elementary operation is a polynomial with independent centred coefficients, or a
 sum of products of such polynomials, read at a root of unity. Coefficients are uniform (rounding),
@@ -18,6 +18,9 @@ random. An encoder's rounding errors are a function of the message, so they get 
 of a tail. Errors of different operations are added (triangle inequality) in the transfer rules:
 one ciphertext can be used twice, so errors of two operands are never taken to be independent.
 
+The same terms without their tails are root mean squares, and those add in quadrature: what a run
+typically shows. The simulator draws errors of that size; nothing else reads them.
+
 Source: the canonical-embedding estimates of Gentry, Halevi, Smart (CRYPTO 2012, "Homomorphic
 evaluation of the AES circuit", appendix A), with tails worked out for 2^-50.
 """
@@ -25,9 +28,37 @@ evaluation of the AES circuit", appendix A), with tails worked out for 2^-50.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
 from fhelium.config import CkksConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """An error of one slot that is independent of what it is added to.
+
+    Args:
+        bound: Exceeded with probability 2^-50 at the most.
+        rms: Root mean square over slots and runs.
+    """
+
+    bound: float
+    rms: float
+
+    def __add__(self, other: Error) -> Error:
+        return Error(self.bound + other.bound, math.hypot(self.rms, other.rms))
+
+    def __mul__(self, factor: float) -> Error:
+        return Error(self.bound * factor, self.rms * factor)
+
+    def __truediv__(self, scale: float) -> Error:
+        return Error(self.bound / scale, self.rms / scale)
+
+
+EXACT = Error(0.0, 0.0)
+"""The error of an operation on residues that rounds nothing."""
 
 # P(|X| > t) < 2^-50 for polynomials of E|X|^2 = 1 ...
 TAIL = 6.272
@@ -52,69 +83,89 @@ def embedding_rounding(config: CkksConfig, message_bound: float) -> float:
     return 2.0**-51 * math.log2(config.N) * message_bound
 
 
-def encoding(config: CkksConfig, scale: float, message_bound: float) -> float:
-    """Bound the error of rounding each coefficient of an encoded message to an integer.
+def encoding(config: CkksConfig, scale: float, message_bound: float) -> Error:
+    """Return the error of rounding each coefficient of an encoded message to an integer.
 
     |sum_k r_k zeta^k| with |r_k| <= 1/2 is at most 1 / (2 sin(pi / 2N)), about N / pi, and nearly
     that for a small number in one slot among zeros: all its coefficients are rounded to zero.
     """
     worst = 0.5 / math.sin(math.pi / (2 * config.N))
-    return worst / scale + embedding_rounding(config, message_bound)
+    size = Error(worst, math.sqrt(config.N * _ROUNDING_VARIANCE)) / scale
+    return Error(size.bound + embedding_rounding(config, message_bound), size.rms)
 
 
-def rounding(config: CkksConfig, components: int, scale: float) -> float:
-    """Bound the error of one division with rounding of a ciphertext: r0 + r1 s (+ r2 s^2)."""
+def constant(scale: float) -> Error:
+    """Return the error of one real number that is rounded to an integer at a scale."""
+    return Error(0.5, math.sqrt(_ROUNDING_VARIANCE)) / scale
+
+
+def rounding(config: CkksConfig, components: int, scale: float) -> Error:
+    """Return the error of one division with rounding of a ciphertext: r0 + r1 s (+ r2 s^2)."""
     return _rounding_size(config.N, components) / scale
 
 
 @lru_cache(maxsize=256)
-def _rounding_size(degree: int, components: int) -> float:
+def _rounding_size(degree: int, components: int) -> Error:
     one = math.sqrt(degree * _ROUNDING_VARIANCE)
     secret = math.sqrt(degree * _TERNARY_VARIANCE)
     tails = (TAIL, PRODUCT_TAIL, TRIPLE_TAIL)
-    return sum(tails[k] * one * secret**k for k in range(components))
+    return _total(
+        # E |s|^4 = 2 (E |s|^2)^2 at a root of unity, where s is close to a complex Gaussian.
+        Error(tails[k] * one * secret**k, one * secret**k * math.sqrt(math.factorial(k)))
+        for k in range(components)
+    )
 
 
-def truncation(config: CkksConfig, components: int, scale: float) -> float:
-    """Bound the error of one division that rounds down: a rounding error and its mean of 1/2.
+def _total(terms: Iterable[Error]) -> Error:
+    return sum(terms, EXACT)
+
+
+def truncation(config: CkksConfig, components: int, scale: float) -> Error:
+    """Return the error of one division that rounds down: a rounding error and its mean of 1/2.
 
     The mean polynomial 1/2 (1 + X + ... + X^(N-1)) is largest at the root next to 1, where its
-    value is 1/2 / sin(pi / 2N), about N / pi.
+    value is 1/2 / sin(pi / 2N), about N / pi; over all slots its root mean square is sqrt(N) / 2.
     """
-    mean = 0.5 / math.sin(math.pi / (2 * config.N))
-    secret = TAIL * math.sqrt(config.N * _TERNARY_VARIANCE)
-    means = sum(mean * secret**k for k in range(components))
+    mean = Error(0.5 / math.sin(math.pi / (2 * config.N)), 0.5 * math.sqrt(config.N))
+    secret = Error(TAIL, 1.0) * math.sqrt(config.N * _TERNARY_VARIANCE)
+    means = _total(
+        Error(mean.bound * secret.bound**k, mean.rms * secret.rms**k) for k in range(components)
+    )
     return rounding(config, components, scale) + means / scale
 
 
-def public_key_encryption(config: CkksConfig, scale: float) -> float:
-    """Bound ModDown(v pk + e): the key's and encryption's errors divided by P, and a rounding."""
+def public_key_encryption(config: CkksConfig, scale: float) -> Error:
+    """Return the error of ModDown(v pk + e): the key's and encryption's over P, and a rounding."""
     error = math.sqrt(config.N) * config.sigma
     ternary = math.sqrt(config.N * _TERNARY_VARIANCE)
     # v e_pk + e0 + e1 s
-    raw = 2 * PRODUCT_TAIL * error * ternary + TAIL * error
+    product = Error(PRODUCT_TAIL, 1.0) * (error * ternary)
+    raw = product + Error(TAIL, 1.0) * error + product
     return raw / config.special_modulus / scale + rounding(config, 2, scale)
 
 
-def secret_key_encryption(config: CkksConfig, scale: float) -> float:
-    """Bound the one Gaussian error of -a s + e."""
-    return TAIL * math.sqrt(config.N) * config.sigma / scale
+def secret_key_encryption(config: CkksConfig, scale: float) -> Error:
+    """Return the one Gaussian error of -a s + e."""
+    return Error(TAIL, 1.0) * (math.sqrt(config.N) * config.sigma) / scale
 
 
-def key_switch(config: CkksConfig, depth: int, scale: float) -> float:
-    """Bound a hybrid key switch: centred digits times key errors over P, and a rounding."""
+def key_switch(config: CkksConfig, depth: int, scale: float) -> Error:
+    """Return the error of a hybrid key switch: centred digits times key errors over P, a rounding.
+
+    Each digit is uniform in (-D/2, D/2): variance D^2/12 a coefficient. A sum of products of one
+    total variance has no heavier tail than a single product.
+    """
     return _key_switch_size(config, depth) / scale + rounding(config, 2, scale)
 
 
 @lru_cache(maxsize=1024)
-def _key_switch_size(config: CkksConfig, depth: int) -> float:
+def _key_switch_size(config: CkksConfig, depth: int) -> Error:
     ratio_squares = 0.0
     for start, end in config.digits(depth):
         digit = math.prod(config.q_primes[start:end])
         ratio_squares += (digit / config.special_modulus) ** 2
-    # Each digit is uniform in (-D/2, D/2): variance D^2/12 a coefficient. A sum of products of one
-    # total variance has no heavier tail than a single product.
-    return PRODUCT_TAIL * config.N * config.sigma * math.sqrt(ratio_squares / 12)
+    size = config.N * config.sigma * math.sqrt(ratio_squares * _ROUNDING_VARIANCE)
+    return Error(PRODUCT_TAIL, 1.0) * size
 
 
 def typical_coefficient_noise(config: CkksConfig, noise_bound: float, scale: float) -> float:

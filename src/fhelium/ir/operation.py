@@ -24,6 +24,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from fhelium import values
+from fhelium.ir import noise
 from fhelium.ir.types import TableType
 from fhelium.values import CkksState
 
@@ -120,6 +121,16 @@ class DeclaredOperation(IRDLOperation, ABC):
     @abstractmethod
     def reference(*operands: Any, **attributes: Any) -> Any:
         """Compute the clear meaning on plain tensors."""
+
+    @classmethod
+    def added_error(cls, *states: Any, **attributes: Any) -> noise.Error:
+        """Return the error that the call itself adds, in message units; complete states give it."""
+        return noise.EXACT
+
+    @classmethod
+    def written_attributes(cls, *states: Any, **attributes: Any) -> dict[str, Any]:
+        """Return the attributes as ``reference`` takes them, numbers as integers can hold them."""
+        return attributes
 
     @classmethod
     def result_count(cls, *operands: Any) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, Builtin, DictionaryAttr, ModuleOp, StringAttr
@@ -17,6 +17,7 @@ from xdsl.printer import Printer
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 
+from fhelium.config import CkksConfig
 from fhelium.errors import ProgramError
 from fhelium.ir.dialects.ckks import CKKS
 from fhelium.ir.dialects.core import CORE
@@ -25,6 +26,7 @@ from fhelium.ir.dialects.ntt import NTT
 from fhelium.ir.dialects.rns import RNS
 from fhelium.ir.dialects.semantic import SEMANTIC
 from fhelium.ir.drawing import draw
+from fhelium.ir.simulation import SimulatedValue, simulate
 
 DIALECTS = (CORE, SEMANTIC, LOGICAL, CKKS, RNS, NTT)
 NAME = "core.name"
@@ -162,6 +164,49 @@ class Program:
             ProgramError: The form is neither of the two.
         """
         return draw(self, form)
+
+    def simulate(
+        self,
+        inputs: Mapping[str, Any],
+        *,
+        config: CkksConfig | None = None,
+        message_bound: float = 1.0,
+    ) -> tuple[SimulatedValue, ...]:
+        """Compute on clear vectors, with the errors that a run on ciphertexts would have.
+
+        Each operation's clear meaning is computed twice: exactly, and with errors drawn at the size
+        that its declaration gives, from inputs with the error of an encryption. So errors grow with
+        the values at hand, while bounds hold for every message that obeys the declared bound. No
+        key is needed. Two calls give the same.
+
+        Args:
+            inputs: Clear slots of every input by name, and of encoded materials by symbol; real or
+                complex, [*batch, slot] or one number for all slots.
+            config: Parameters of the Program's ciphertexts. A Program above ckks has no errors, and
+                needs none.
+            message_bound: Largest magnitude that every input is declared to have.
+
+        Returns:
+            One SimulatedValue for each output.
+
+        Raises:
+            ProgramError: An operation computes on residues, or an input is missing.
+            MessageValueError: An input has a slot beyond the bound, or is no vector of slots.
+            FHEliumError: What the same calls of an Engine raise.
+
+        Example:
+            >>> import torch
+            >>> config = CkksConfig.create(depth=2, scale_bits=40)
+            >>> text = '''
+            ... func.func @f(%x : !ckks.ciphertext {core.name = "x"}) -> !ckks.ciphertext {
+            ...   %0 = "ckks.negate"(%x) : (!ckks.ciphertext) -> !ckks.ciphertext
+            ...   func.return %0 : !ckks.ciphertext
+            ... }'''
+            >>> (found,) = Program.parse(text).simulate({"x": 0.25}, config=config)
+            >>> float(found.value[0].real), found.bits > 25
+            (-0.25, True)
+        """
+        return simulate(self, inputs, config, message_bound)
 
     def clone(self) -> Self:
         """Return an independent copy."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, get_args
 
 from fhelium.errors import DepthExhaustedError, StateError
@@ -102,3 +103,17 @@ def known_product(*values: float | None) -> float | None:
             return None
         total *= value
     return total
+
+
+def covering_power(largest: float) -> float:
+    """Return the smallest power of two that a magnitude does not exceed: the bound of clear slots.
+
+    Example:
+        >>> covering_power(0.3), covering_power(0.5), covering_power(0.0)
+        (0.5, 0.5, 0.0)
+    """
+    if largest == 0:
+        return 0.0
+    # Exactly: log2 of a number just above a large power of two is rounded down to that power.
+    fraction, exponent = math.frexp(largest)
+    return math.ldexp(1.0, exponent - 1 if fraction == 0.5 else exponent)

@@ -293,8 +293,18 @@ class SquareOp(DeclaredOperation):
         return ciphertext * ciphertext
 
 
+class KeySwitchOperation(DeclaredOperation):
+    """Base of the operations that end in one key switch of their first operand."""
+
+    FACTS: ClassVar = OperationFacts(needs_key=True)
+
+    @classmethod
+    def added_error(cls, ciphertext: CkksState, *keys: Any, **attributes: Any) -> noise.Error:
+        return key_switch_error(ciphertext)
+
+
 @irdl_op_definition
-class RelinearizeOp(DeclaredOperation):
+class RelinearizeOp(KeySwitchOperation):
     """Bring a three-component product back to two: (c0, c1) + KeySwitch(c2, s^2 -> s).
 
     Hybrid key switching: c2 is cut into digits, each is raised to QP as its exact centred
@@ -336,7 +346,6 @@ class RelinearizeOp(DeclaredOperation):
     ENGINE: ClassVar = EngineMethod(
         "relinearize", "arithmetic", key_lookup="self._key_source.relinearization()"
     )
-    FACTS: ClassVar = OperationFacts(needs_key=True)
 
     @classmethod
     def transfer(
@@ -364,6 +373,13 @@ class RelinearizeOp(DeclaredOperation):
         return ciphertext
 
 
+def key_switch_error(ciphertext: CkksState) -> noise.Error:
+    """Return the error of one key switch of a ciphertext whose depth and scale are known."""
+    assert ciphertext.depth is not None
+    assert ciphertext.scale is not None
+    return noise.key_switch(ciphertext.config, ciphertext.depth, ciphertext.scale)
+
+
 def transfer_key_switch(
     operation: str,
     ciphertext: CkksState,
@@ -372,9 +388,8 @@ def transfer_key_switch(
 ) -> CkksState:
     """Give the state after one key switch: two components and its noise added."""
     require_same_context(operation, ciphertext, key, names=("the ciphertext", "the key"))
-    added = None
-    if ciphertext.scale is not None and ciphertext.depth is not None:
-        added = noise.key_switch(ciphertext.config, ciphertext.depth, ciphertext.scale)
+    known = ciphertext.scale is not None and ciphertext.depth is not None
+    added = key_switch_error(ciphertext).bound if known else None
     return ciphertext.replace(
         components=2,
         key_id=key.key_id or ciphertext.key_id,

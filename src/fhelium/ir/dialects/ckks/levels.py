@@ -80,6 +80,16 @@ class RescaleOp(DeclaredOperation):
     ) -> CkksState:
         return transfer_rescale(cls.public_name(), ciphertext, output_domain, rounding)
 
+    @classmethod
+    def added_error(
+        cls,
+        ciphertext: CkksState,
+        *,
+        output_domain: PolynomialDomain | None = None,
+        rounding: Literal["nearest", "truncate"] = "nearest",
+    ) -> noise.Error:
+        return rescale_error(ciphertext, rounding)
+
     @staticmethod
     def reference(
         ciphertext: torch.Tensor,
@@ -99,7 +109,7 @@ def transfer_rescale(
     """Give the state after the division by the next prime of the chain."""
     require_ciphertext(operation, ciphertext)
     require_depth_left(operation, ciphertext)
-    config, depth, scale = ciphertext.config, ciphertext.depth, ciphertext.scale
+    depth, scale = ciphertext.depth, ciphertext.scale
     domain = chosen_domain(operation, output_domain, ciphertext.polynomial_domain)
     if depth is None or scale is None:
         return ciphertext.replace(
@@ -108,7 +118,7 @@ def transfer_rescale(
             noise_bound=None,
             polynomial_domain=domain,
         )
-    exact = scale / config.q_primes[depth]
+    exact, result = _rescaled(ciphertext)
     if exact < 1:
         raise StateError(
             operation,
@@ -116,7 +126,6 @@ def transfer_rescale(
             "A rescale follows a product, whose scale is large",
             "Multiply first, or drop a prime with engine.mod_switch_to_depth",
         )
-    result = config.canonical_scale(exact, depth + 1)
     if rounding not in ("nearest", "truncate"):
         raise StateError(
             operation,
@@ -124,8 +133,7 @@ def transfer_rescale(
             "A division rounds one way or the other",
             "Leave it out for nearest",
         )
-    rounded = noise.rounding if rounding == "nearest" else noise.truncation
-    error = rounded(config, ciphertext.components or 3, result)
+    error = rescale_error(ciphertext, rounding).bound
     # Reading a value at a scale that is off by a factor 1 + d moves it by d of its size.
     off = abs(result / exact - 1) + noise.SCALE_ROUNDING
     relabelled = known_product(known_sum(ciphertext.message_bound, ciphertext.noise_bound), off)
@@ -135,6 +143,22 @@ def transfer_rescale(
         polynomial_domain=domain,
         noise_bound=known_sum(ciphertext.noise_bound, error, relabelled),
     ).check_bounds(operation)
+
+
+def _rescaled(ciphertext: CkksState) -> tuple[float, float]:
+    """Return the scale after a rescale: divided exactly, and as it is labelled."""
+    config, depth, scale = ciphertext.config, ciphertext.depth, ciphertext.scale
+    assert depth is not None
+    assert scale is not None
+    exact = scale / config.q_primes[depth]
+    return exact, config.canonical_scale(exact, depth + 1)
+
+
+def rescale_error(ciphertext: CkksState, rounding: str = "nearest") -> noise.Error:
+    """Return the error of one rescale of a ciphertext whose depth and scale are known."""
+    rounded = noise.rounding if rounding == "nearest" else noise.truncation
+    _, scale = _rescaled(ciphertext)
+    return rounded(ciphertext.config, ciphertext.components or 3, scale)
 
 
 def _require_reachable(operation: str, ciphertext: CkksState, depth: int) -> None:
@@ -299,6 +323,13 @@ class AlignOp(DeclaredOperation):
         return RescaleOp.transfer(product).replace(scale=target)
 
     @classmethod
+    def added_error(cls, ciphertext: CkksState, *, depth: int) -> noise.Error:
+        config, components = ciphertext.config, ciphertext.components or 3
+        if ciphertext.depth == depth:
+            return noise.EXACT
+        return noise.rounding(config, components, config.scale_at(depth))
+
+    @classmethod
     def call_facts(cls, ciphertext: CkksState, *, depth: int) -> dict[str, Any]:
         # A ciphertext that is there already needs no factor.
         factor = None if depth == ciphertext.depth else align_factor(ciphertext, depth)
@@ -372,6 +403,10 @@ class ReinterpretScaleOp(DeclaredOperation):
     @classmethod
     def call_facts(cls, ciphertext: CkksState, *, scale: float) -> dict[str, Any]:
         return super().call_facts(ciphertext, target_depth=ciphertext.depth)
+
+    @classmethod
+    def written_attributes(cls, ciphertext: CkksState, *, scale: float) -> dict[str, Any]:
+        return {"scale": scale, "old_scale": ciphertext.scale}
 
     @staticmethod
     def reference(ciphertext: torch.Tensor, *, scale: float, old_scale: float) -> torch.Tensor:

@@ -239,7 +239,8 @@ class AddScalarOp(DeclaredOperation):
         error = None
         if ciphertext.scale is not None:
             # Exact arithmetic rounds value * scale once; decoding rounds the larger result.
-            error = 0.5 / ciphertext.scale + noise.embedding_rounding(ciphertext.config, size)
+            error = noise.constant(ciphertext.scale).bound
+            error += noise.embedding_rounding(ciphertext.config, size)
         return ciphertext.replace(
             noise_bound=known_sum(ciphertext.noise_bound, error),
             message_bound=known_sum(ciphertext.message_bound, size),
@@ -248,6 +249,10 @@ class AddScalarOp(DeclaredOperation):
     @classmethod
     def call_facts(cls, ciphertext: CkksState, *, value: float) -> dict[str, Any]:
         return super().call_facts(ciphertext, value=float(value), scale=ciphertext.scale)
+
+    @classmethod
+    def written_attributes(cls, ciphertext: CkksState, *, value: float) -> dict[str, Any]:
+        return {"value": _at_scale(value, ciphertext.scale)}
 
     @staticmethod
     def reference(ciphertext: torch.Tensor, *, value: float) -> torch.Tensor:
@@ -323,7 +328,7 @@ class MultiplyScalarOp(DeclaredOperation):
             )
         error = None
         if factor is not None:
-            error = 0.0 if factor == 1.0 else 0.5 / factor + noise.SCALE_ROUNDING
+            error = 0.0 if factor == 1.0 else noise.constant(factor).bound + noise.SCALE_ROUNDING
         total = known_sum(ciphertext.message_bound, ciphertext.noise_bound)
         return ciphertext.replace(
             scale=known_product(ciphertext.scale, factor),
@@ -340,11 +345,23 @@ class MultiplyScalarOp(DeclaredOperation):
         factor = factor_scale(ciphertext) if scale is None else float(scale)
         return super().call_facts(ciphertext, value=float(value), factor_scale=factor)
 
+    @classmethod
+    def written_attributes(
+        cls, ciphertext: CkksState, *, value: float, scale: float | None = None
+    ) -> dict[str, Any]:
+        return {"value": _at_scale(value, factor_scale(ciphertext) if scale is None else scale)}
+
     @staticmethod
     def reference(
         ciphertext: torch.Tensor, *, value: float, scale: float | None = None
     ) -> torch.Tensor:
         return ciphertext * value
+
+
+def _at_scale(value: float, scale: float | None) -> float:
+    """Return the number that an integer at a scale stands for."""
+    assert scale is not None
+    return round(value * scale) / scale
 
 
 def factor_scale(ciphertext: CkksState) -> float | None:

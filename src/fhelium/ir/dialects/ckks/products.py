@@ -7,12 +7,14 @@ from typing import ClassVar
 import torch
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
+from fhelium.ir import noise
 from fhelium.ir.dialects.ckks.arithmetic import (
     RelinearizeOp,
+    key_switch_error,
     transfer_key_switch,
     transfer_product,
 )
-from fhelium.ir.dialects.ckks.levels import transfer_rescale
+from fhelium.ir.dialects.ckks.levels import rescale_error, transfer_rescale
 from fhelium.ir.dialects.ckks.types import CiphertextType, RelinearizationKeyType
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
 from fhelium.values import CkksState
@@ -72,6 +74,11 @@ class MultiplyRescaleOp(DeclaredOperation):
         operation = cls.public_name()
         product = transfer_product(operation, lhs, rhs, None)
         return transfer_rescale(operation, transfer_key_switch(operation, product, key, None))
+
+    @classmethod
+    def added_error(cls, lhs: CkksState, rhs: CkksState, key: CkksState) -> noise.Error:
+        product = transfer_product(cls.public_name(), lhs, rhs, None)
+        return key_switch_error(product) + rescale_error(product.replace(components=2))
 
     @classmethod
     def key_symbols(cls) -> tuple[str, ...]:

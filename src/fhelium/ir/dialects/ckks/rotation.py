@@ -16,9 +16,9 @@ from xdsl.irdl import (
     result_def,
 )
 
-from fhelium.ir.dialects.ckks.arithmetic import transfer_key_switch
+from fhelium.ir.dialects.ckks.arithmetic import KeySwitchOperation, transfer_key_switch
 from fhelium.ir.dialects.ckks.types import CiphertextType, ConjugationKeyType, RotationKeyType
-from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
+from fhelium.ir.operation import EngineMethod
 from fhelium.ir.rules import require_ciphertext
 from fhelium.values import (
     CkksState,
@@ -29,7 +29,7 @@ from fhelium.values import (
 
 
 @irdl_op_definition
-class RotateOp(DeclaredOperation):
+class RotateOp(KeySwitchOperation):
     """Rotate the slots by the key's step: slot i moves to slot i + step, as torch.roll does.
 
     On the ring it is the automorphism X -> X^(5^-step mod 2N), then a key switch back to s.
@@ -77,7 +77,6 @@ class RotateOp(DeclaredOperation):
     ENGINE: ClassVar = EngineMethod(
         "rotate_with_key", "rotation", derived={"step": 'getattr(key, "step", None)'}
     )
-    FACTS: ClassVar = OperationFacts(needs_key=True)
 
     @classmethod
     def transfer(
@@ -120,7 +119,7 @@ class RotateOp(DeclaredOperation):
 
 
 @irdl_op_definition
-class ConjugateOp(DeclaredOperation):
+class ConjugateOp(KeySwitchOperation):
     """Conjugate every slot: the automorphism X -> X^-1, then a key switch back to s.
 
     Shapes:
@@ -158,7 +157,6 @@ class ConjugateOp(DeclaredOperation):
     ENGINE: ClassVar = EngineMethod(
         "conjugate", "rotation", key_lookup="self._key_source.conjugation()"
     )
-    FACTS: ClassVar = OperationFacts(needs_key=True)
 
     @classmethod
     def transfer(

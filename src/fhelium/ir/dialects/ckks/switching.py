@@ -19,15 +19,15 @@ from xdsl.irdl import (
 )
 
 from fhelium.errors import KeyMismatchError, StateError
-from fhelium.ir.dialects.ckks.arithmetic import transfer_key_switch
+from fhelium.ir.dialects.ckks.arithmetic import KeySwitchOperation, transfer_key_switch
 from fhelium.ir.dialects.ckks.types import CiphertextType, RotationKeyType, SwitchingKeyType
-from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
+from fhelium.ir.operation import EngineMethod
 from fhelium.ir.rules import require_ciphertext
 from fhelium.values import CkksState, PolynomialDomain, galois_element
 
 
 @irdl_op_definition
-class RotateManyOp(DeclaredOperation):
+class RotateManyOp(KeySwitchOperation):
     """Rotate one ciphertext by several steps, sharing what the rotations have in common.
 
     The digits are raised to QP and transformed once; each step permutes them, multiplies with its
@@ -75,7 +75,6 @@ class RotateManyOp(DeclaredOperation):
         generated=False,
         with_one_key="rotate_with_key",
     )
-    FACTS: ClassVar = OperationFacts(needs_key=True)
 
     @classmethod
     def transfer(
@@ -133,7 +132,7 @@ class RotateManyOp(DeclaredOperation):
 
 
 @irdl_op_definition
-class SwitchKeyOp(DeclaredOperation):
+class SwitchKeyOp(KeySwitchOperation):
     """Bring a ciphertext from one secret key to another: (c0, 0) + KeySwitch(c1, old -> new).
 
     Shapes:
@@ -173,7 +172,6 @@ class SwitchKeyOp(DeclaredOperation):
     ENGINE: ClassVar = EngineMethod(
         "switch_key", "rotation", derived={"source_key_id": "key.source_key_id"}
     )
-    FACTS: ClassVar = OperationFacts(needs_key=True)
 
     @classmethod
     def transfer(

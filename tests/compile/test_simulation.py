@@ -1,0 +1,184 @@
+"""Simulated Programs: exact values, and the precision that a run then shows."""
+
+from __future__ import annotations
+
+import math
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from fhelium import CkksConfig, DecryptPolicy, Engine
+from fhelium import compile as fc
+from fhelium.cli import logistic
+from fhelium.errors import FHEliumError, MessageValueError, ProgramError
+from tests.compile.support import TO_CKKS, CompileRing
+
+
+def measured_bits(engine: Engine, value: Any, secret_key: Any, expected: torch.Tensor) -> float:
+    found = engine.decrypt_message(value, secret_key, policy=DecryptPolicy.private())
+    error = float((found - expected).abs().square().mean().sqrt())
+    return -math.log2(error) if error > 0 else math.inf
+
+
+class RandomCalls:
+    """A random function over the Engine: the same calls for the same seed."""
+
+    KINDS = ("add", "subtract", "product", "square", "scalar", "weighted", "rotated", "shifted")
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def __call__(self, engine: Any, x: Any, y: Any, w: Any) -> Any:
+        choices, values = random.Random(self.seed), [x, y]
+        for _ in range(choices.randint(3, 9)):
+            a, b = choices.choice(values), choices.choice(values)
+            depth = max(a.depth, b.depth)
+            kind = choices.choice(self.KINDS)
+            if depth == engine.config.max_depth and kind not in ("rotated", "shifted"):
+                continue
+            values.append(self.made(engine, kind, a, b, depth, w, choices))
+        return values[-1]
+
+    def made(
+        self, engine: Any, kind: str, a: Any, b: Any, depth: int, w: Any, choices: random.Random
+    ) -> Any:
+        rescale = engine.rescale_to_next_depth
+        if kind == "subtract" and a is b:  # nothing would be left to be wrong
+            return engine.negate(a)
+        if kind in ("add", "subtract"):
+            return getattr(engine, kind)(*(engine.align_to_depth(v, depth) for v in (a, b)))
+        if kind == "product":
+            factors = [engine.align_to_depth(v, depth) for v in (a, b)]
+            if choices.random() < 0.5:
+                return engine.multiply_and_rescale(*factors)
+            return engine.relinearize(rescale(engine.multiply(*factors)))
+        if kind == "square":
+            return rescale(engine.relinearize(engine.square(a)))
+        if kind == "scalar":
+            scaled = rescale(engine.multiply_scalar(a, choices.uniform(-1, 1)))
+            return engine.add_scalar(scaled, choices.uniform(-1, 1))
+        if kind == "weighted":
+            return rescale(engine.multiply_plaintext(a, w)) if a.depth == 0 else engine.negate(a)
+        if kind == "rotated":
+            return engine.rotate_by_step(a, choices.choice((1, 3, 511)))
+        return engine.add_many(engine.rotate_many_by_steps(engine.conjugate(a), (0, 1, 3)))
+
+
+def vectors(seed: int, config: CkksConfig) -> list[torch.Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    shape = (3, config.num_slots)
+    return list(2 * torch.rand(shape, dtype=torch.float64, generator=generator) - 1)
+
+
+def test_precision_of_a_hundred_random_programs_is_known_within_a_bit(ring: CompileRing) -> None:
+    engine, off = ring.engine, []
+    for seed in range(100):
+        x, y, w = vectors(seed, ring.config)
+        spec = fc.encrypted(depth=0, scale=ring.config.scale_at(0), polynomial_domain="ntt")
+        cx, cy = (ring.encrypt(message, output_domain="ntt") for message in (x, y))
+        weights = engine.prepare_plaintext(w, like=cx)
+        function = RandomCalls(seed)
+        compilation = ring.capture(
+            function, engine=fc.engine(), x=spec, y=spec, w=fc.static(weights)
+        )
+        (predicted,) = compilation.simulate({"x": x, "y": y, "plaintext:0": w})
+        result = function(engine, cx, cy, weights)
+        found = measured_bits(engine, result, ring.secret_key, predicted.value)
+        off.append(0.0 if predicted.bits == found else predicted.bits - found)
+        assert predicted.state.replace(key_id=result.key_id) == result.state
+        assert predicted.guaranteed_bits <= found
+    assert max(map(abs, off)) < 1, off
+
+
+def test_precision_of_the_demo_is_known_within_a_bit() -> None:
+    study = logistic.train()
+    model, config = study.model, CkksConfig.parse(logistic.PRESET)
+    block = np.zeros(logistic.BLOCK)
+    block[: len(model.weights)] = model.weights / model.interval
+    weights = torch.tensor(np.tile(block, config.num_slots // logistic.BLOCK))
+    samples = torch.tensor(logistic.pack(study.features, config))
+
+    def score(engine, x, w):
+        encoder = SimpleNamespace(prepare_plaintext=lambda *_, **__: w)
+        calls = _Both(encoder, engine)
+        evaluator = SimpleNamespace(engine=calls, model=model)
+        return logistic.Evaluator.sigmoid(evaluator, logistic.Evaluator.linear_score(evaluator, x))
+
+    axes = {"polynomial_domain": "ntt", "scale": config.scale_at(0), "depth": 0}
+    compilation = fc.capture(
+        score,
+        inputs={
+            "engine": fc.engine(),
+            "x": fc.encrypted(**axes),
+            "w": fc.plaintext(residue_representation="montgomery", **axes),
+        },
+        workspace=fc.CompileWorkspace({CkksConfig: config}),
+    )
+    (predicted,) = compilation.simulate({"x": samples, "w": weights})
+    owner = logistic.DataOwner(config)
+    evaluator = logistic.Evaluator(config, owner.evaluation_keys(), model)
+    scores = evaluator.sigmoid(evaluator.linear_score(owner.encrypt(study.features)))
+    found = measured_bits(owner.engine, scores, owner.secret_key, predicted.value)
+    assert abs(predicted.bits - found) < 1
+    clear = model.polynomial_score(study.features)
+    assert np.allclose(logistic.unpack(predicted.value.real, len(clear)), clear, atol=1e-12)
+
+
+class _Both:
+    """Look names up in two objects."""
+
+    def __init__(self, first: Any, second: Any) -> None:
+        self._objects = (first, second)
+
+    def __getattr__(self, name: str) -> Any:
+        first, second = self._objects
+        return getattr(first if hasattr(first, name) else second, name)
+
+
+def test_a_semantic_program_is_simulated_without_errors(ring: CompileRing) -> None:
+    captured = ring.capture(lambda x, y: x * y + torch.roll(x, 1), x=fc.encrypted(), y=fc.message())
+    x, y, _ = vectors(1, ring.config)
+    (found,) = captured.program.simulate({"x": x, "y": y})
+    assert torch.equal(found.value.real, x * y + torch.roll(x, 1))
+    assert (found.bits, found.guaranteed_bits) == (math.inf, None)
+
+
+def test_constants_and_periods_fill_all_slots(ring: CompileRing) -> None:
+    constant = torch.tensor([0.5, -1.0], dtype=torch.float64)
+    captured = ring.capture(lambda x: x * constant, x=fc.encrypted(slots=4))
+    x = torch.tensor([0.1, 0.2, 0.3, 0.4], dtype=torch.float64)
+    (found,) = captured.simulate({"x": x})
+    assert torch.equal(found.value.real, x.repeat(128) * constant.repeat(256))
+
+
+def test_every_stage_of_a_compilation_says_the_same(ring: CompileRing) -> None:
+    captured = ring.capture(lambda x: 1 - torch.roll(x, 3), x=fc.encrypted(polynomial_domain="ntt"))
+    on_ciphertexts = fc.Pipeline(TO_CKKS).run(captured)
+    on_residues = fc.Pipeline((fc.LowerCkksToRnsNttPass(),)).run(on_ciphertexts)
+    found = [stage.simulate({"x": 0.25})[0] for stage in (on_ciphertexts, on_residues)]
+    assert repr(found[0]) == repr(found[1])
+    assert found[0].bits == found[1].bits
+    with pytest.raises(ProgramError, match=r"operation \d+ \(rns\..*has no meaning"):
+        on_residues.program.simulate({"x": 0.25}, config=ring.config)
+
+
+def test_errors_are_named(ring: CompileRing) -> None:
+    text = """func.func @f(%x : !ckks.ciphertext<depth = 3> {core.name = "x"}) -> !ckks.ciphertext {
+      %0 = "ckks.rescale"(%x) : (!ckks.ciphertext<depth = 3>) -> !ckks.ciphertext
+      func.return %0 : !ckks.ciphertext
+    }"""
+    compilation = ring.parse(text)
+    with pytest.raises(FHEliumError, match="largest depth is 3"):
+        compilation.simulate({"x": 0.5})
+    with pytest.raises(ProgramError, match="x is missing"):
+        compilation.simulate({})
+    with pytest.raises(ProgramError, match="no parameters"):
+        compilation.program.simulate({"x": torch.zeros(512)})
+    with pytest.raises(MessageValueError, match="shape"):
+        compilation.simulate({"x": torch.zeros(7)})
+    with pytest.raises(MessageValueError, match="beyond message_bound"):
+        compilation.simulate({"x": 1.5})
