@@ -20,6 +20,7 @@ from fhelium.errors import (
     ImplementationError,
     KeyMismatchError,
     LinkError,
+    MessageValueError,
     PassError,
     ProgramError,
     StateError,
@@ -208,12 +209,6 @@ def test_parameters_are_needed() -> None:
         fc.Pipeline(TO_CKKS).run(captured)
 
 
-def test_messages_need_encoding(ring: CompileRing) -> None:
-    captured = ring.capture(lambda x, m: x * m, x=fc.encrypted(), m=fc.message())
-    with pytest.raises(PassError, match=r"input m.*plaintext\(\.\.\.\)"):
-        fc.Pipeline(TO_CKKS).run(captured)
-
-
 def test_public_operands_alone_are_refused(ring: CompileRing) -> None:
     captured = ring.capture(lambda p, q: p + q, p=fc.plaintext(), q=fc.plaintext())
     with pytest.raises(PassError, match=r"operation 0 \(logical.add\): both operands"):
@@ -322,3 +317,9 @@ def test_incomplete_output_states_are_named_at_the_run(ring: CompileRing) -> Non
     executable = ring.link(ring.parse(text))
     with pytest.raises(ExecutionError, match="the scale of output 0 is not known"):
         executable.run(ring.encrypt(0.5))
+
+
+def test_constants_fill_the_slots_evenly(ring: CompileRing) -> None:
+    captured = ring.capture(lambda x: x + torch.ones(3), x=fc.encrypted())
+    with pytest.raises(MessageValueError, match="has 3 values, the number of slots is 512"):
+        fc.Pipeline(TO_CKKS).run(captured)

@@ -1,10 +1,14 @@
 """Compile: capture a function, transform it pass by pass, and run it or write it as Python."""
 
 from fhelium.compile.capture import capture
+from fhelium.compile.captured_functions import assume_message_bound
 from fhelium.compile.compilation import Compilation, PassReport
+from fhelium.compile.compiled_function import CompiledFunction, Specialization, compile
+from fhelium.compile.default_pipeline import default_lower_and_fuse_pipeline
 from fhelium.compile.executable import ProgramExecutable
 from fhelium.compile.linking import ProgramDispatchTable
 from fhelium.compile.materials import EvaluationKeyRequirements, prepare_material_bindings
+from fhelium.compile.passes.align_operands import AlignOperandsPass
 from fhelium.compile.passes.assign_ckks_depths import AssignCkksDepthsPass
 from fhelium.compile.passes.assign_ckks_scales import AssignCkksScalesPass
 from fhelium.compile.passes.assign_ntt_implementation import AssignNttImplementationPass
@@ -14,7 +18,12 @@ from fhelium.compile.passes.emit_eager_python import EmitEagerPythonPass
 from fhelium.compile.passes.lower_ckks_to_rns_ntt import LowerCkksToRnsNttPass
 from fhelium.compile.passes.lower_logical_to_ckks import LowerLogicalToCkksPass
 from fhelium.compile.passes.lower_semantic_to_logical import LowerSemanticToLogicalPass
+from fhelium.compile.passes.open_states import OpenStatesPass
+from fhelium.compile.passes.place_ntt_transitions import PlaceNttTransitionsPass
+from fhelium.compile.passes.place_relinearizations import PlaceRelinearizationsPass
+from fhelium.compile.passes.place_rescales import PlaceRescalesPass
 from fhelium.compile.passes.prepare_operation_operands import PrepareOperationOperandsPass
+from fhelium.compile.passes.prepare_plaintexts import PreparePlaintextsPass
 from fhelium.compile.passes.resolve_rotation_key_operands import ResolveRotationKeyOperandsPass
 from fhelium.compile.passes.select_ntt_implementations import SelectNttImplementationsPass
 from fhelium.compile.passes.validate_for_linking import ValidateForLinkingPass
@@ -30,6 +39,7 @@ from fhelium.errors import PythonCodegenError
 from fhelium.ir.program import Program
 
 __all__ = [
+    "AlignOperandsPass",
     "AssignCkksDepthsPass",
     "AssignCkksScalesPass",
     "AssignNttImplementationPass",
@@ -37,6 +47,7 @@ __all__ = [
     "Compilation",
     "CompilePass",
     "CompileWorkspace",
+    "CompiledFunction",
     "EagerPythonSource",
     "EliminateDeadValuesPass",
     "EmitBackendPythonPass",
@@ -46,17 +57,26 @@ __all__ = [
     "LowerCkksToRnsNttPass",
     "LowerLogicalToCkksPass",
     "LowerSemanticToLogicalPass",
+    "OpenStatesPass",
     "PassReport",
     "Pipeline",
+    "PlaceNttTransitionsPass",
+    "PlaceRelinearizationsPass",
+    "PlaceRescalesPass",
     "PrepareOperationOperandsPass",
+    "PreparePlaintextsPass",
     "Program",
     "ProgramDispatchTable",
     "ProgramExecutable",
     "PythonCodegenError",
     "ResolveRotationKeyOperandsPass",
     "SelectNttImplementationsPass",
+    "Specialization",
     "ValidateForLinkingPass",
+    "assume_message_bound",
     "capture",
+    "compile",
+    "default_lower_and_fuse_pipeline",
     "encrypted",
     "engine",
     "message",

@@ -14,11 +14,12 @@ from fhelium.backend import (
     OperationInvocation,
 )
 from fhelium.compile.ntt_choice import ntt_backend_of
-from fhelium.compile.states import operand_states
+from fhelium.compile.states import operand_states, state_of
 from fhelium.config import CkksConfig
 from fhelium.errors import PassError
 from fhelium.ir.operation import DeclaredOperation
 from fhelium.ir.program import Program
+from fhelium.ir.types import StatefulType
 
 CHOICE = "core.implementation"
 """Attribute of an operation that holds the name of the implementation chosen for it."""
@@ -57,7 +58,8 @@ def invocation_of(
     """
     states = operand_states(operation, config)
     attributes = operation.python_attributes()
-    first: Any = states[0][0] if isinstance(states[0], list) else states[0]
+    stateful = (value for value in operation.operands if isinstance(value.type, StatefulType))
+    first = state_of(next(stateful), config)
     # call_facts computes with these.
     needed = ["depth", "polynomial_domain"] + ["scale"] * operation.FACTS.reads_scale
     _require_known(operation, {name: getattr(first, name) for name in needed})

@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+import numpy as np
+import torch
 from torch import fx
 from torch.fx.proxy import GraphAppendingTracer, TraceError
 from xdsl.ir import SSAValue
@@ -133,6 +135,7 @@ class _StandIn(fx.Proxy):
             "Keep it a vector, or make the argument static",
         )
 
+    __array_ufunc__ = None  # an array on the left leaves the operator to this side
     __float__ = __int__ = __complex__ = _refuse_conversion
     __iadd__ = __isub__ = __imul__ = __itruediv__ = _refuse_in_place
 
@@ -144,6 +147,9 @@ class _Tracer(GraphAppendingTracer):
         node = super().create_node(*arguments, **options)
         node.meta["place"] = place(user_frame())
         return node
+
+    def create_arg(self, a: Any) -> Any:
+        return torch.from_numpy(a) if isinstance(a, np.ndarray) else super().create_arg(a)
 
     def proxy(self, node: fx.Node) -> fx.Proxy:
         return _StandIn(node, self)

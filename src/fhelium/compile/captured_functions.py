@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import fx
 from xdsl.ir import SSAValue
 
 from fhelium.ir.dialects import semantic
@@ -139,6 +140,30 @@ def _roll(emit: Emitter, input: SSAValue, shifts: Any, dims: Any = None) -> SSAV
     return emit(semantic.RollOp, input, step=step)
 
 
+def assume_message_bound(vector: Any, bound: float) -> Any:
+    """Take the caller's word that no slot exceeds a bound; a tensor is returned as it is.
+
+    In a captured function it is what ``engine.assume_message_bound`` is among an Engine's calls:
+    tracked bounds follow intervals and overestimate, and a tighter one leaves more room.
+
+    Args:
+        vector: A vector of a captured function, or a tensor.
+        bound: Largest magnitude that any slot can have.
+
+    Example:
+        >>> assume_message_bound(torch.ones(2), 1.0)
+        tensor([1., 1.])
+    """
+    if isinstance(vector, fx.Proxy):
+        arguments = (vector, bound)
+        return vector.tracer.create_proxy("call_function", assume_message_bound, arguments, {})
+    return vector
+
+
+def _assume(emit: Emitter, vector: SSAValue, bound: Any) -> SSAValue:
+    return emit(semantic.AssumeMessageBoundOp, vector, bound=_public(bound))
+
+
 def _require_default(holds: bool, function: str, name: str, value: Any) -> None:
     if not holds:
         raise Unsupported(f"torch.{function} has {name}={value!r}")
@@ -153,6 +178,7 @@ _FUNCTIONS: dict[Callable[..., SSAValue], tuple[Any, ...]] = {
     _positive: (operator.pos, torch.positive, "positive", "clone"),
     _square: (torch.square, "square"),
     _roll: (torch.roll, "roll"),
+    _assume: (assume_message_bound,),
 }
 
 MEANINGS = {target: meaning for meaning, targets in _FUNCTIONS.items() for target in targets}

@@ -69,7 +69,7 @@ def _ckks_type(name: str, key: str, kind: TensorType) -> StatefulType:
     """Return the type that an input has for the Engine."""
     axes = kind.known
     found = ROLES[axes["role"]].CKKS
-    if found is None:
+    if not (isinstance(found, type) and issubclass(found, StatefulType)):
         raise CompileInputError(
             f"capture of {name}",
             f"{key!r} is a message",

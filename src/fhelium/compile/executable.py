@@ -11,9 +11,11 @@ from fhelium import values
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.host_function import HostFunction
 from fhelium.compile.material_operands import materials_of
+from fhelium.compile.messages import checked_message, message_state
 from fhelium.errors import ExecutionError, ExecutionInputError
 from fhelium.ir.dialects.ckks import CiphertextType
-from fhelium.ir.dialects.core import CastOp, MaterialOp
+from fhelium.ir.dialects.codec import MessageType
+from fhelium.ir.dialects.core import CastOp, ConstantOp, MaterialOp
 from fhelium.ir.operation import DeclaredOperation
 from fhelium.ir.program import Input, Program
 from fhelium.ir.types import VALUE_AXES, StatefulType
@@ -88,7 +90,7 @@ class ProgramExecutable:
         _require_one_batch(self.input_names, inputs)
         if inputs:
             self._require_device(inputs)
-        states = self._output_states(tuple(value.state for value in inputs))
+        states = self._output_states(tuple(self._state(value) for value in inputs))
         tensors = self._host.call(*(value.data for value in inputs))
         results = tuple(
             _public(output, tensor, state)
@@ -125,6 +127,12 @@ class ProgramExecutable:
                 "Move the inputs, or bind materials of their device and link again",
             )
 
+    def _state(self, value: Any) -> CkksState:
+        """Return what is known of an input; of a public vector it is a bound."""
+        if isinstance(value, torch.Tensor):
+            return message_state(value, self._compilation.workspace.config)
+        return value.state
+
     def _output_states(self, states: tuple[CkksState, ...]) -> tuple[CkksState, ...]:
         found = self._states.get(states)
         if found is None:
@@ -159,6 +167,8 @@ def output_states(compilation: Compilation, states: tuple[CkksState, ...]) -> tu
             found = compilation.key_states.get(operation.symbol.data)
             if found is not None:
                 known[operation.result] = found
+        elif isinstance(operation, ConstantOp):
+            known[operation.result] = message_state(operation.numbers(), config)
         elif isinstance(operation, DeclaredOperation):
             groups = [_known(group, known, config) for group in operation.state_groups()]
             state = operation.transfer(*groups, **operation.python_attributes())
@@ -211,6 +221,8 @@ def _complete(name: str, value: SSAValue, state: CkksState) -> CkksState:
 def _checked(entry: Input, value: Any, compilation: Compilation) -> Any:
     """Return an input that is of the kind and in the state that its type names."""
     kind = entry.type
+    if isinstance(kind, MessageType):
+        return checked_message("run", entry.name, value, compilation.workspace.config)
     assert isinstance(kind, StatefulType)
     wanted = getattr(values, kind.VALUE_CLASS)
     if not isinstance(value, wanted):

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from fhelium.backend import BackendWorkspace, ResourceRequirement
 from fhelium.compile.calls import OperationCall
+from fhelium.compile.prepared_constants import is_constant
 from fhelium.compile.python_source import Body, Names, call_lines, tuple_text
 from fhelium.ir.dialects.core import CastOp
 from fhelium.ir.operation import DeclaredOperation
@@ -39,9 +40,18 @@ class HostFunction:
         program: Program,
         calls: Mapping[Operation, OperationCall],
         materials: Mapping[str, torch.Tensor],
+        constants: Mapping[SSAValue, torch.Tensor],
         workspace: BackendWorkspace,
     ) -> HostFunction:
-        """Write the function and bind what it names."""
+        """Write the function and bind what it names.
+
+        Args:
+            program: The linked Program.
+            calls: The call of each operation.
+            materials: Tensors by symbol.
+            constants: Results that are known before a run.
+            workspace: Binds resources.
+        """
         body = Body(program, Names(ENTRY_POINT))
         bound: dict[str, Any] = {}
         last_uses = _last_uses(program)
@@ -49,6 +59,9 @@ class HostFunction:
             if isinstance(operation, ReturnOp):
                 results = tuple(operation.operands)
                 body.lines.append(f"return {body.names.listed(results)}")
+            elif any(result in constants for result in operation.results):
+                for result in operation.results:
+                    body.constants[body.names.define(result, "plaintext")] = constants[result]
             elif not body.write_core(operation):
                 assert isinstance(operation, DeclaredOperation)
                 _write(operation, calls[operation], body, bound, workspace)
@@ -91,12 +104,13 @@ def _last_uses(program: Program) -> dict[Operation, list[SSAValue]]:
     """Return the values that nothing after an operation reads; casts only rename a value."""
     last: dict[SSAValue, Operation] = {}
     for operation in program.operations:
-        if not isinstance(operation, CastOp):
+        if not isinstance(operation, CastOp) and not any(map(is_constant, operation.results)):
             for value in operation.operands:
                 last[_origin(value)] = operation
     released: dict[Operation, list[SSAValue]] = {}
     for value, operation in last.items():
-        if isinstance(value.owner, DeclaredOperation) or not isinstance(value.owner, Operation):
+        computed = isinstance(value.owner, DeclaredOperation) and not is_constant(value)
+        if computed or not isinstance(value.owner, Operation):
             released.setdefault(operation, []).append(value)
     return released
 

@@ -14,6 +14,7 @@ from fhelium.compile.passes.eliminate_dead_values import EliminateDeadValuesPass
 from fhelium.compile.passes.prepare_operation_operands import PrepareOperationOperandsPass
 from fhelium.compile.passes.validate_for_linking import ValidateForLinkingPass
 from fhelium.compile.pipeline import Pipeline
+from fhelium.compile.prepared_constants import prepared_constants
 from fhelium.compile.workspace import CompileWorkspace
 from fhelium.errors import LinkError
 from fhelium.ir.operation import DeclaredOperation
@@ -41,12 +42,9 @@ def link(compilation: Compilation, backend: OperationBackend) -> ProgramExecutab
     linked = Pipeline(passes).run(own)
     linked.workspace[ProgramDispatchTable] = _resolved(linked, backend)
     _require_bound(linked)
-    host = HostFunction.of(
-        linked.program,
-        linked.workspace[ProgramDispatchTable],
-        linked.material_bindings,
-        backend.workspace,
-    )
+    calls, materials = linked.workspace[ProgramDispatchTable], linked.material_bindings
+    constants = prepared_constants(linked.program, calls, materials, linked.workspace.config)
+    host = HostFunction.of(linked.program, calls, materials, constants, backend.workspace)
     return ProgramExecutable(linked, host)
 
 

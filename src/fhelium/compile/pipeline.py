@@ -64,6 +64,7 @@ class Pipeline:
         for step in self.passes:
             started, before = time.perf_counter(), len(current.program.operations)
             step.run(current)
+            current.program.update_signature()
             current.program.verify()
             if CkksConfig in current.workspace:
                 infer_compilation(current)

@@ -43,6 +43,34 @@ def result_state(operation: DeclaredOperation, config: CkksConfig) -> CkksState:
     return operation.transfer(*operand_states(operation, config), **operation.python_attributes())
 
 
+OPEN = "ckks.states"
+"""Attribute of a Program whose states need not fit yet: passes place what makes them fit."""
+
+
+def is_open(program: Program) -> bool:
+    """Say whether placement passes still have to make the states fit."""
+    return OPEN in program.attributes()
+
+
+def infer_open_states(program: Program, config: CkksConfig) -> None:
+    """Find what the inputs imply anew; where operands do not fit, nothing is known of a result."""
+    for operation in program.operations:
+        settle(program, operation, config)
+    program.update_signature()
+
+
+def settle(program: Program, operation: Operation, config: CkksConfig) -> None:
+    """Find the types of an operation's results anew from its operands' as they are now."""
+    for result in operation.results:
+        kind = result.type
+        if isinstance(kind, StatefulType) and isinstance(operation, DeclaredOperation):
+            try:
+                found = kind.of().of_state(result_state(operation, config))
+            except FHEliumError:
+                found = kind.of()
+            program.retype(result, found)
+
+
 def infer_states(program: Program, config: CkksConfig) -> None:
     """Fill in all that the inputs' types imply for the values of a Program, in place.
 
@@ -100,6 +128,9 @@ def _fill(
 def infer_compilation(compilation: Compilation) -> None:
     """Infer the states of a compilation's Program, and its outputs' scale where that left it."""
     config = compilation.workspace.config
+    if is_open(compilation.program):
+        infer_open_states(compilation.program, config)
+        return
     infer_states(compilation.program, config)
     if compilation.state_program is None:
         return

@@ -66,6 +66,7 @@ class OperationFacts:
         random: Two runs on equal operands differ.
         in_place: A form exists that writes its result over the first operand.
         reads_scale: The call depends on the operand's scale: a real number is written at it.
+        in_ntt: It computes on NTT values; coefficients are transformed on the way in and out.
     """
 
     limb_wise: bool = False
@@ -74,6 +75,7 @@ class OperationFacts:
     random: bool = False
     in_place: bool = False
     reads_scale: bool = False
+    in_ntt: bool = False
 
 
 class OperandKind(NamedTuple):

@@ -20,6 +20,7 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyExcepti
 from fhelium.config import CkksConfig
 from fhelium.errors import ProgramError
 from fhelium.ir.dialects.ckks import CKKS
+from fhelium.ir.dialects.codec import CODEC
 from fhelium.ir.dialects.core import CORE
 from fhelium.ir.dialects.logical import LOGICAL
 from fhelium.ir.dialects.ntt import NTT
@@ -28,7 +29,7 @@ from fhelium.ir.dialects.semantic import SEMANTIC
 from fhelium.ir.drawing import draw
 from fhelium.ir.simulation import SimulatedValue, simulate
 
-DIALECTS = (CORE, SEMANTIC, LOGICAL, CKKS, RNS, NTT)
+DIALECTS = (CORE, SEMANTIC, LOGICAL, CODEC, CKKS, RNS, NTT)
 NAME = "core.name"
 """Attribute of an input that holds its name: names of values are hints only in MLIR text."""
 

@@ -10,6 +10,7 @@ from fhelium.backend.ckks.levels import (
     NativeModSwitchImplementation,
     NativeRescaleImplementation,
 )
+from fhelium.backend.ckks.plaintexts import NativePreparePlaintextImplementation
 from fhelium.backend.ckks.product_rescale import NativeProductRescaleImplementation
 from fhelium.backend.ckks.products import (
     NativeAddManyImplementation,
@@ -37,6 +38,7 @@ IMPLEMENTATIONS = (
     NativeModSwitchImplementation,
     NativeAlignImplementation,
     NativeProductRescaleImplementation,
+    NativePreparePlaintextImplementation,
     WholeKeySwitchImplementation,
     WholeProductImplementation,
 )

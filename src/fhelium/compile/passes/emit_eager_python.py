@@ -8,6 +8,8 @@ from typing import Any
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
 from fhelium.compile.python_source import Body, EagerPythonSource, Names, refusal
+from fhelium.ir.dialects.codec import MessageType
+from fhelium.ir.dialects.core import ConstantOp
 from fhelium.ir.operation import DeclaredOperation, EngineMethod
 
 ENTRY_POINT = "generated_eager"
@@ -96,4 +98,7 @@ def _operand(index: int, operation: DeclaredOperation, group: Any, body: Body) -
         )
     if isinstance(group, tuple):
         return f"[{', '.join(body.names[value] for value in group)}]"
+    if isinstance(group.type, MessageType) and isinstance(group.owner, ConstantOp):
+        name = body.names[group]  # the Engine takes a value for each slot
+        return f"{name}.repeat(engine.config.num_slots // {name}.numel())"
     return body.names[group]

@@ -9,18 +9,12 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from fhelium.compile.compilation import Compilation
+from fhelium.compile.messages import checked_message
 from fhelium.compile.pipeline import CompilePass
 from fhelium.errors import StateError
-from fhelium.ir.dialects.ckks import CiphertextType
 from fhelium.ir.dialects.core import ConstantOp
 from fhelium.ir.dialects.logical import LogicalOperation, RoleType
-from fhelium.ir.operation import DeclaredOperation
-
-_UNENCODED = (
-    "it is a message, which ckks does not compute with",
-    "Public vectors enter ckks encoded",
-    "Make it an input, declared as plaintext(...), and pass engine.prepare_plaintext(...)",
-)
+from fhelium.ir.operation import DeclaredOperation, declared_type
 
 
 @dataclass(frozen=True)
@@ -28,22 +22,23 @@ class LowerLogicalToCkksPass(CompilePass):
     """Choose the ckks operation of every logical one by the roles of its operands.
 
     Rotations get their step modulo the number of slots and no key yet; a step of 0 is no
-    operation. Products keep three components: relinearization and rescaling are placed by others.
+    operation. Public vectors are prepared for what they meet. Products keep three components:
+    relinearization and rescaling are placed by others.
     """
 
     def run(self, compilation: Compilation) -> None:
         program = compilation.program
-        if not any(isinstance(entry.type, RoleType) for entry in program.inputs):
+        sources = [entry.value for entry in program.inputs]
+        sources += [op.result for op in program.operations if isinstance(op, ConstantOp)]
+        if not any(isinstance(value.type, RoleType) for value in sources):
             return
         config = compilation.workspace.config
-        for entry in program.inputs:
-            if isinstance(entry.type, RoleType):
-                if entry.type.CKKS is None:
-                    raise self.refusal(0, f"input {entry.name}", *_UNENCODED)
-                program.retype(entry.value, entry.type.CKKS.of(**entry.type.known))
+        for value in sources:
+            if isinstance(value.owner, ConstantOp):
+                checked_message(type(self).__name__, "a constant", value.owner.numbers(), config)
+            if isinstance(value.type, RoleType):
+                program.retype(value, value.type.lowered())
         for index, operation in enumerate(program.operations):
-            if isinstance(operation, ConstantOp) and isinstance(operation.result.type, RoleType):
-                raise self.refusal(index, operation.name, *_UNENCODED)
             if isinstance(operation, LogicalOperation):
                 emit = _Emitter(operation)
                 try:
@@ -67,7 +62,9 @@ class _Emitter:
     def __call__(
         self, operation: type[DeclaredOperation], *operands: SSAValue | None, **attributes: Any
     ) -> SSAValue:
-        made = operation.make(*operands, result_types=[CiphertextType.of()], **attributes)
+        ((_, result),) = operation.get_irdl_definition().results
+        kind = declared_type(result.constr)
+        made = operation.make(*operands, result_types=[kind.of()], **attributes)
         block = self.anchor.parent_block()
         assert block is not None
         block.insert_op_before(made, self.anchor)

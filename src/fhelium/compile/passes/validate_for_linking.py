@@ -8,12 +8,14 @@ from xdsl.dialects.func import ReturnOp
 
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
+from fhelium.compile.states import is_open
 from fhelium.errors import LinkError
 from fhelium.ir.dialects.ckks import CiphertextType, PlaintextType
+from fhelium.ir.dialects.codec import MessageType
 from fhelium.ir.dialects.core import CORE
 from fhelium.ir.operation import DeclaredOperation
 
-_PUBLIC = (CiphertextType, PlaintextType)
+_PUBLIC = (CiphertextType, PlaintextType, MessageType)
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,13 @@ class ValidateForLinkingPass(CompilePass):
 
     def run(self, compilation: Compilation) -> None:
         program = compilation.program
+        if is_open(program):
+            raise LinkError(
+                f"@{program.name}",
+                "its states are open",
+                "Operands fit before a Program is linked",
+                "Run PlaceRelinearizationsPass, PlaceRescalesPass and AlignOperandsPass",
+            )
         for index, operation in enumerate(program.operations):
             executable = isinstance(operation, DeclaredOperation | ReturnOp)
             if not executable and type(operation) not in CORE.operations:

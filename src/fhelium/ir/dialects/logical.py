@@ -25,9 +25,9 @@ from xdsl.traits import Pure
 
 from fhelium.config import CkksConfig
 from fhelium.errors import StateError
-from fhelium.ir.dialects import ckks, semantic
+from fhelium.ir.dialects import ckks, codec, semantic
 from fhelium.ir.dialects.semantic import MeaningfulOperation
-from fhelium.ir.types import VALUE_AXES, StatefulType
+from fhelium.ir.types import VALUE_AXES, StatefulType, ValueType
 
 
 class RoleType(StatefulType):
@@ -35,8 +35,12 @@ class RoleType(StatefulType):
 
     VALUE_CLASS: ClassVar[str] = "Tensor"
     AXES: ClassVar[tuple[str, ...]] = ("slots", *VALUE_AXES)
-    CKKS: ClassVar[type[StatefulType] | None] = None
-    """The type that carries it in ckks, if one does."""
+    CKKS: ClassVar[type[ValueType]]
+    """The type that carries it below."""
+
+    def lowered(self) -> ValueType:
+        """Return the type below that knows what this one knows."""
+        return self.CKKS.of(**self.known) if issubclass(self.CKKS, StatefulType) else self.CKKS()
 
 
 @irdl_attr_definition
@@ -44,7 +48,7 @@ class EncryptedType(RoleType):
     """A vector that is computed on without being read."""
 
     name = "logical.encrypted"
-    CKKS: ClassVar[type[StatefulType] | None] = ckks.CiphertextType
+    CKKS: ClassVar[type[ValueType]] = ckks.CiphertextType
 
 
 @irdl_attr_definition
@@ -52,7 +56,7 @@ class PlaintextType(RoleType):
     """A public vector that comes encoded."""
 
     name = "logical.plaintext"
-    CKKS: ClassVar[type[StatefulType] | None] = ckks.PlaintextType
+    CKKS: ClassVar[type[ValueType]] = ckks.PlaintextType
 
 
 @irdl_attr_definition
@@ -61,6 +65,7 @@ class MessageType(RoleType):
 
     name = "logical.message"
     AXES: ClassVar[tuple[str, ...]] = ("slots",)
+    CKKS: ClassVar[type[ValueType]] = codec.MessageType
 
 
 ROLES: dict[str, type[RoleType]] = {
@@ -128,10 +133,17 @@ def _encrypted_first(name: str, lhs: SSAValue, rhs: SSAValue) -> tuple[SSAValue,
         return rhs, lhs
     raise StateError(
         name,
-        "both operands are plaintexts, needed is a ciphertext",
+        "both operands are public, needed is a ciphertext",
         "An operation in ckks has an encrypted operand",
         "Compute on public vectors before they are encoded",
     )
+
+
+def _plaintext(emit: Emit, operand: SSAValue, like: SSAValue, use: str) -> SSAValue:
+    """Return a public operand encoded: a message is prepared for what it meets."""
+    if not isinstance(operand.type, codec.MessageType):
+        return operand
+    return emit(codec.PreparePlaintextOp, operand, like, for_=use)
 
 
 @irdl_op_definition
@@ -144,7 +156,9 @@ class AddOp(BinaryOperation):
     @classmethod
     def lower(cls, emit: Emit, config: CkksConfig, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         first, second = _encrypted_first(cls.name, lhs, rhs)
-        return emit(ckks.AddOp if _encrypted(second) else ckks.AddPlaintextOp, first, second)
+        if _encrypted(second):
+            return emit(ckks.AddOp, first, second)
+        return emit(ckks.AddPlaintextOp, first, _plaintext(emit, second, first, "add"))
 
 
 @irdl_op_definition
@@ -159,7 +173,9 @@ class SubtractOp(BinaryOperation):
         if _encrypted(lhs) and _encrypted(rhs):
             return emit(ckks.SubtractOp, lhs, rhs)
         first, second = _encrypted_first(cls.name, lhs, rhs)
-        difference = emit(ckks.AddPlaintextOp, emit(ckks.NegateOp, first), second)
+        negated = emit(ckks.NegateOp, first)
+        summand = _plaintext(emit, second, negated, "add")
+        difference = emit(ckks.AddPlaintextOp, negated, summand)
         return difference if first is rhs else emit(ckks.NegateOp, difference)
 
 
@@ -174,7 +190,8 @@ class MultiplyOp(BinaryOperation):
     def lower(cls, emit: Emit, config: CkksConfig, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
         first, second = _encrypted_first(cls.name, lhs, rhs)
         if not _encrypted(second):
-            return emit(ckks.MultiplyPlaintextOp, first, second)
+            factor = _plaintext(emit, second, first, "multiply")
+            return emit(ckks.MultiplyPlaintextOp, first, factor)
         if first is second:
             return emit(ckks.SquareOp, first)
         return emit(ckks.MultiplyOp, first, second)
@@ -232,8 +249,30 @@ class MultiplyScalarOp(UnaryOperation):
         return emit(ckks.MultiplyScalarOp, input, value=value)
 
 
+@irdl_op_definition
+class AssumeMessageBoundOp(UnaryOperation):
+    """Take the caller's word that no slot exceeds a bound."""
+
+    name = "logical.assume_message_bound"
+    bound = prop_def(FloatAttr)
+    SEMANTIC: ClassVar = semantic.AssumeMessageBoundOp
+
+    @classmethod
+    def lower(cls, emit: Emit, config: CkksConfig, input: SSAValue, *, bound: float) -> SSAValue:
+        return emit(ckks.AssumeMessageBoundOp, input, bound=bound)
+
+
 LOGICAL = Dialect(
     "logical",
-    [AddOp, SubtractOp, MultiplyOp, NegateOp, RollOp, AddScalarOp, MultiplyScalarOp],
+    [
+        AddOp,
+        SubtractOp,
+        MultiplyOp,
+        NegateOp,
+        RollOp,
+        AddScalarOp,
+        MultiplyScalarOp,
+        AssumeMessageBoundOp,
+    ],
     [EncryptedType, PlaintextType, MessageType],
 )

@@ -163,8 +163,29 @@ class MultiplyScalarOp(UnaryOperation):
         return input * value
 
 
+@irdl_op_definition
+class AssumeMessageBoundOp(UnaryOperation):
+    """Take the caller's word that no slot exceeds a bound."""
+
+    name = "semantic.assume_message_bound"
+    bound = prop_def(FloatAttr)
+
+    @staticmethod
+    def reference(input: torch.Tensor, *, bound: float) -> torch.Tensor:
+        return input
+
+
 SEMANTIC = Dialect(
     "semantic",
-    [AddOp, SubtractOp, MultiplyOp, NegateOp, RollOp, AddScalarOp, MultiplyScalarOp],
+    [
+        AddOp,
+        SubtractOp,
+        MultiplyOp,
+        NegateOp,
+        RollOp,
+        AddScalarOp,
+        MultiplyScalarOp,
+        AssumeMessageBoundOp,
+    ],
     [TensorType],
 )

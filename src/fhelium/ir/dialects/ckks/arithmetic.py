@@ -231,6 +231,7 @@ class MultiplyOp(DeclaredOperation):
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("multiply", "arithmetic")
+    FACTS: ClassVar = OperationFacts(in_ntt=True)
 
     @classmethod
     def transfer(
@@ -279,6 +280,7 @@ class SquareOp(DeclaredOperation):
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("square", "arithmetic")
+    FACTS: ClassVar = OperationFacts(in_ntt=True)
 
     @classmethod
     def transfer(

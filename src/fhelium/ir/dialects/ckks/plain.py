@@ -131,7 +131,7 @@ class MultiplyPlaintextOp(DeclaredOperation):
     output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("multiply_plaintext", "arithmetic")
-    FACTS: ClassVar = OperationFacts(limb_wise=True)
+    FACTS: ClassVar = OperationFacts(limb_wise=True, in_ntt=True)
 
     @classmethod
     def transfer(

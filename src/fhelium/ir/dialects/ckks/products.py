@@ -67,7 +67,7 @@ class MultiplyRescaleOp(DeclaredOperation):
     ENGINE: ClassVar = EngineMethod(
         "multiply_and_rescale", "arithmetic", key_lookup="self._key_source.relinearization()"
     )
-    FACTS: ClassVar = OperationFacts(needs_key=True, consumes_depth=True)
+    FACTS: ClassVar = OperationFacts(needs_key=True, consumes_depth=True, in_ntt=True)
 
     @classmethod
     def transfer(cls, lhs: CkksState, rhs: CkksState, key: CkksState) -> CkksState:

@@ -124,7 +124,7 @@ class SumPlaintextProductsOp(DeclaredOperation):
     result = result_def(CiphertextType)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     ENGINE: ClassVar = EngineMethod("sum_plaintext_products", "arithmetic", generated=False)
-    FACTS: ClassVar = OperationFacts(limb_wise=True)
+    FACTS: ClassVar = OperationFacts(limb_wise=True, in_ntt=True)
 
     @classmethod
     def transfer(

@@ -1,0 +1,71 @@
+"""What a compiled function is specialised to: facts of its inputs, and static values."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import torch
+
+from fhelium.compile.specs import InputSpec, StaticSpec, static
+from fhelium.errors import CompileInputError
+from fhelium.ir.program import Program
+from fhelium.ir.types import VALUE_AXES, StatefulType
+from fhelium.values import Ciphertext, Plaintext
+
+_ROLES = {Ciphertext: "encrypted", Plaintext: "plaintext"}
+
+
+def spec_of(value: Any, given: InputSpec | StaticSpec | None) -> InputSpec | StaticSpec:
+    """Return the spec of a value: its own facts, and what the caller said besides.
+
+    Args:
+        value: A ciphertext, plaintext, public tensor, spec, or static argument.
+        given: What is said of the parameter.
+    """
+    if isinstance(value, InputSpec | StaticSpec):
+        return value
+    if isinstance(given, StaticSpec):
+        return static(value)
+    said = {} if given is None else given.axes
+    role = next((name for kind, name in _ROLES.items() if isinstance(value, kind)), None)
+    if role is not None:
+        facts = {axis: getattr(value.state, axis) for axis in VALUE_AXES}
+        return InputSpec(role, {**said, **facts})
+    if isinstance(value, torch.Tensor):
+        return InputSpec("message", said)
+    return static(value)
+
+
+def spec_key(name: str, spec: InputSpec | StaticSpec) -> Hashable:
+    """Return what two inputs share that one Program serves.
+
+    Raises:
+        CompileInputError: A static argument is not hashable.
+    """
+    if isinstance(spec, InputSpec):
+        return (spec.role, *sorted((k, v) for k, v in spec.axes.items() if v is not None))
+    try:
+        hash(spec.value)
+    except TypeError:
+        raise CompileInputError(
+            "compile",
+            f"the static argument {name!r} is a {type(spec.value).__name__}, which has no hash",
+            "A Program is kept for each value of its static arguments",
+            "Pass a tuple, a number or a string, or close over the value",
+        ) from None
+    return ("static", type(spec.value), spec.value)
+
+
+def program_for(program: Program, specs: Mapping[str, Any]) -> Program:
+    """Return a copy of a Program whose inputs know what the specs know."""
+    found = program.clone()
+    for entry in found.inputs:
+        spec = specs[entry.name]
+        if isinstance(entry.type, StatefulType) and isinstance(spec, InputSpec):
+            facts = {axis: spec.axes.get(axis) for axis in entry.type.AXES}
+            facts["role"] = spec.role
+            known = {axis: value for axis, value in facts.items() if value is not None}
+            found.retype(entry.value, entry.type.of(**{**known, **entry.type.known}))
+    found.update_signature()
+    return found

@@ -1,0 +1,21 @@
+"""OpenStatesPass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fhelium.compile.compilation import Compilation
+from fhelium.compile.pipeline import CompilePass
+from fhelium.compile.states import OPEN
+
+
+@dataclass(frozen=True)
+class OpenStatesPass(CompilePass):
+    """Note that states need not fit yet: placement passes come and make them fit.
+
+    Until AlignOperandsPass has run, an operation whose operands do not fit has a result of which
+    nothing is known, and no error.
+    """
+
+    def run(self, compilation: Compilation) -> None:
+        compilation.program.set_attribute(OPEN, "open")

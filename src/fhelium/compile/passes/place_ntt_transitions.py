@@ -1,0 +1,84 @@
+"""PlaceNttTransitionsPass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Operation, SSAValue
+
+from fhelium.compile.compilation import Compilation
+from fhelium.compile.pipeline import CompilePass
+from fhelium.compile.placement import (
+    Site,
+    ciphertexts_of,
+    on_ciphertexts,
+    outcome,
+    replace_later_uses,
+)
+from fhelium.ir.dialects.ckks import CiphertextType, CoefficientToNttOp, PlaintextType
+from fhelium.ir.dialects.codec import PreparePlaintextOp
+from fhelium.ir.operation import DeclaredOperation
+
+
+@dataclass(frozen=True)
+class PlaceNttTransitionsPass(CompilePass):
+    """Transform to the NTT domain once, where products would do so again and again.
+
+    If the Program multiplies, inputs are transformed before their first use and everything stays
+    in the NTT domain. In any case operands that must be in one domain are brought there.
+    """
+
+    def run(self, compilation: Compilation) -> None:
+        transitions = _Transitions(compilation)
+        if any(operation.FACTS.in_ntt for operation in on_ciphertexts(compilation.program)):
+            transitions.transform_inputs()
+        for operation in on_ciphertexts(compilation.program):
+            transitions.visit(operation)
+
+
+class _Transitions:
+    """Follow the domain of each value in order."""
+
+    def __init__(self, compilation: Compilation) -> None:
+        self.program, self.config = compilation.program, compilation.workspace.config
+        self.site = Site(self.program, self.config)
+        self.domains: dict[SSAValue, str | None] = {
+            entry.value: entry.type.known.get("polynomial_domain")
+            for entry in self.program.inputs
+            if isinstance(entry.type, CiphertextType)
+        }
+        self.transformed: dict[SSAValue, SSAValue] = {}
+
+    def transform_inputs(self) -> None:
+        """Transform each input before the first operation on it."""
+        for value in list(self.domains):
+            users = [op for op in on_ciphertexts(self.program) if value in op.operands]
+            if users:
+                anchor = next(op for op in self.program.operations if value in op.operands)
+                made = self._transform(anchor, value)
+                replace_later_uses(value, made)
+
+    def visit(self, operation: DeclaredOperation) -> None:
+        """Transform what the operation refuses and note the domain of what it gives."""
+        if outcome(operation, self.config, self._known) is None:
+            for value in ciphertexts_of(operation):
+                self.site.exchange(operation, value, self._transform(operation, value))
+        found = outcome(operation, self.config, self._known)
+        domain = None if found is None else found.polynomial_domain
+        self.domains.update(dict.fromkeys(operation.results, domain))
+
+    def _known(self, value: SSAValue) -> dict[str, str | None]:
+        domain = self.domains.get(value)
+        if isinstance(value.type, PlaintextType) and not isinstance(
+            value.owner, PreparePlaintextOp
+        ):
+            domain = value.type.known.get("polynomial_domain")
+        return {"polynomial_domain": domain}
+
+    def _transform(self, anchor: Operation, value: SSAValue) -> SSAValue:
+        if self.domains.get(value) != "coefficient":
+            return value
+        if value not in self.transformed:
+            self.transformed[value] = self.site.insert(anchor, CoefficientToNttOp, value)
+            self.domains[self.transformed[value]] = "ntt"
+        return self.transformed[value]

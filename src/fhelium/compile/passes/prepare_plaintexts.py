@@ -1,0 +1,35 @@
+"""PreparePlaintextsPass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import SSAValue
+from xdsl.rewriter import Rewriter
+
+from fhelium.compile.compilation import Compilation
+from fhelium.compile.pipeline import CompilePass
+from fhelium.compile.states import operand_states
+from fhelium.ir.dialects.codec import PreparePlaintextOp
+
+
+@dataclass(frozen=True)
+class PreparePlaintextsPass(CompilePass):
+    """Encode each public vector once for all operations that take it in the same form.
+
+    Linking encodes constants before any run; vectors that are inputs are encoded at each run.
+    """
+
+    def run(self, compilation: Compilation) -> None:
+        config = compilation.workspace.config
+        prepared: dict[Any, SSAValue] = {}
+        for operation in compilation.program.operations:
+            if isinstance(operation, PreparePlaintextOp):
+                states = operand_states(operation, config)
+                facts = operation.call_facts(*states, **operation.python_attributes())
+                if None in facts.values():
+                    continue  # its form is not known yet
+                key = (operation.message, *sorted(facts.items()))
+                if prepared.setdefault(key, operation.result) is not operation.result:
+                    Rewriter.replace_op(operation, [], [prepared[key]])

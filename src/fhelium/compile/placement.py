@@ -1,0 +1,112 @@
+"""What placement passes share: asking an operation's own rule, and inserting what it misses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import Operation, SSAValue
+
+from fhelium.compile.states import settle
+from fhelium.config import CkksConfig
+from fhelium.errors import FHEliumError
+from fhelium.ir.dialects.ckks import CiphertextType
+from fhelium.ir.dialects.codec import PreparePlaintextOp
+from fhelium.ir.operation import DeclaredOperation, declared_type
+from fhelium.ir.program import Program
+from fhelium.values import CkksState
+
+Known = Callable[[SSAValue], dict[str, Any]]
+"""Gives the axes of a value that a question is about; all others count as not known."""
+
+
+def on_ciphertexts(program: Program) -> Iterator[DeclaredOperation]:
+    """Go through the operations from ciphertexts to ciphertexts, as they are now, in order."""
+    for operation in program.operations:
+        if isinstance(operation, DeclaredOperation) and ciphertexts_of(operation):
+            gives_ciphertexts = (isinstance(r.type, CiphertextType) for r in operation.results)
+            if all(gives_ciphertexts):
+                yield operation
+
+
+def replace_later_uses(value: SSAValue, made: SSAValue) -> None:
+    """Let everything use what was made of a value, but for what made it."""
+    maker = made.owner
+    value.replace_uses_with_if(made, lambda use: use.operation is not maker)
+
+
+def ciphertexts_of(operation: Operation) -> list[SSAValue]:
+    """Return the ciphertexts among an operation's operands, each once."""
+    found = (value for value in operation.operands if isinstance(value.type, CiphertextType))
+    return list(dict.fromkeys(found))
+
+
+def outcome(operation: DeclaredOperation, config: CkksConfig, known: Known) -> CkksState | None:
+    """Ask an operation's rule for its result on partly known operands; None where it refuses."""
+
+    def state(group: Any) -> Any:
+        if isinstance(group, tuple):
+            return [state(value) for value in group]
+        unknown = CkksState(config=config, insecure=config.insecure)
+        return unknown if group is None else unknown.replace(**known(group))
+
+    groups = [state(group) for group in operation.state_groups()]
+    try:
+        return operation.transfer(*groups, **operation.python_attributes())
+    except FHEliumError:
+        return None
+
+
+@dataclass(frozen=True)
+class Site:
+    """Insert operations in front of one another; their types are what their rules give.
+
+    Args:
+        program: The Program to change.
+        config: Parameters.
+    """
+
+    program: Program
+    config: CkksConfig
+
+    def insert(
+        self,
+        anchor: Operation,
+        operation: type[DeclaredOperation],
+        *operands: Any,
+        **attributes: Any,
+    ) -> SSAValue:
+        """Insert an operation with one result and return the result."""
+        ((_, definition),) = operation.get_irdl_definition().results
+        kind: Any = declared_type(definition.constr)
+        made = operation.make(*operands, result_types=[kind.of()], **attributes)
+        return self._placed(anchor, made)
+
+    def remake(
+        self, anchor: Operation, operation: DeclaredOperation, old: SSAValue, new: SSAValue
+    ) -> SSAValue:
+        """Insert a copy of an operation with one operand exchanged and return its result."""
+        copy = operation.clone()
+        self._placed(anchor, copy)
+        self.exchange(copy, old, new)
+        return copy.results[0]
+
+    def exchange(self, operation: Operation, old: SSAValue, new: SSAValue) -> None:
+        """Exchange an operand, also where a public vector was prepared for it."""
+        for index, value in enumerate(operation.operands):
+            owner = value.owner
+            if value is old:
+                operation.operands[index] = new
+            elif isinstance(owner, PreparePlaintextOp) and owner.like is old:
+                operation.operands[index] = self.insert(
+                    operation, PreparePlaintextOp, owner.message, new, **owner.python_attributes()
+                )
+        settle(self.program, operation, self.config)
+
+    def _placed(self, anchor: Operation, made: Operation) -> SSAValue:
+        block = anchor.parent_block()
+        assert block is not None
+        block.insert_op_before(made, anchor)
+        settle(self.program, made, self.config)
+        return made.results[0]
