@@ -31,4 +31,16 @@ int fhelium_cuda_reduce_integers(int word_bits, const fhelium::DeviceRows* out,
 int fhelium_cuda_count_out_of_range(int word_bits, int64_t* counts,
                                     const fhelium::DeviceRows* input,
                                     const fhelium::DeviceParameters* parameters, void* stream);
+
+/// Dense constants as the schemas of these operators name them; a digit and the special basis have
+/// at most kMaxSourcePrimes primes.
+int fhelium_cuda_mod_up(int word_bits, const fhelium::DeviceRows* out,
+                        const fhelium::DeviceRows* input, const int64_t* digit_bounds,
+                        int64_t digits, const void* digit_scale, const void* matrix,
+                        const void* correction, const fhelium::DeviceParameters* parameters,
+                        void* stream);
+int fhelium_cuda_mod_down(int word_bits, const fhelium::DeviceRows* out,
+                          const fhelium::DeviceRows* input, const void* special_scale,
+                          const void* matrix, const void* correction, const void* special_inverse,
+                          const fhelium::DeviceParameters* parameters, void* stream);
 }
