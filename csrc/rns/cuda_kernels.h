@@ -43,4 +43,13 @@ int fhelium_cuda_mod_down(int word_bits, const fhelium::DeviceRows* out,
                           const fhelium::DeviceRows* input, const void* special_scale,
                           const void* matrix, const void* correction, const void* special_inverse,
                           const fhelium::DeviceParameters* parameters, void* stream);
+
+/// Dense constants: inverses [limb, limb], radices [digit + 1, limb of out].
+int fhelium_cuda_mixed_radix_digits(int word_bits, const fhelium::DeviceRows* out,
+                                    const fhelium::DeviceRows* input, const void* inverses,
+                                    const fhelium::DeviceParameters* parameters, void* stream);
+int fhelium_cuda_mixed_radix_extend(int word_bits, const fhelium::DeviceRows* out,
+                                    const fhelium::DeviceRows* digits, const void* radices,
+                                    const fhelium::DeviceParameters* digit_parameters,
+                                    const fhelium::DeviceParameters* parameters, void* stream);
 }

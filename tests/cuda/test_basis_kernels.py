@@ -10,6 +10,8 @@ import torch
 from tests.cuda.emulator import Emulator, Guarded, parameters, rows, word_bits
 from tests.native.basis_chains import CHAINS, MIXED, Chain, chain_of, crafted
 from tests.native.rns_oracle import INT32, INT64, rns, seen_as
+from tests.native.rns_oracle import parameters as rns_parameters
+from tests.native.test_mixed_radix import inverses, radices
 
 
 def mod_up(device: Emulator, x: torch.Tensor, chain: Chain) -> torch.Tensor:
@@ -114,3 +116,38 @@ def test_wrong_borders_reach_no_foreign_memory(device: Emulator) -> None:
 @pytest.mark.parametrize("name", ["mixed sizes", "int32, mixed sizes"])
 def test_a_whole_ring(device: Emulator, name: str) -> None:
     check_both(device, CHAINS[name], (), 2**16, "contiguous")
+
+
+@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize("view", ["contiguous", "every second"])
+def test_mixed_radix(device: Emulator, name: str, view: str) -> None:
+    chain = CHAINS[name]
+    own, special = (rns_parameters(primes, word=chain.word) for primes in (chain.q, chain.special))
+    n, count = 64, len(chain.q)
+    x = random_residues((3,), chain.q, n, chain)
+    middle = math.prod(chain.q) // 2
+    for k in range(2):  # both sides of the middle
+        x[0, :, k] = chain.words([(middle + k) % d for d in chain.q])
+    x = seen_as(x, view)
+    digits = Guarded((3, count, n), x.dtype)
+    device(
+        "fhelium_cuda_mixed_radix_digits",
+        word_bits(x),
+        rows(digits.tensor),
+        rows(x),
+        inverses(chain),
+        parameters(own),
+    )
+    wanted = rns.mixed_radix_digits(x, inverses(chain), own)
+    assert torch.equal(digits.check(), wanted)
+    source, out = seen_as(wanted, view), Guarded((3, len(chain.special), n), x.dtype)
+    device(
+        "fhelium_cuda_mixed_radix_extend",
+        word_bits(x),
+        rows(out.tensor),
+        rows(source),
+        radices(chain),
+        parameters(own),
+        parameters(special),
+    )
+    assert torch.equal(out.check(), rns.mixed_radix_extend(wanted, radices(chain), own, special))

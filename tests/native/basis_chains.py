@@ -142,3 +142,12 @@ def crafted(modulus: int) -> list[int]:
     border = modulus // round(1 / THRESHOLD)
     edge = [middle + s * border + t for s in (-1, 1) for t in (-1, 0, 1)]
     return [x % modulus for x in (0, 1, modulus - 1, *near, *powers, *edge)]
+
+
+def over_batch(function, values: torch.Tensor) -> torch.Tensor:
+    """Apply an oracle for [limb, N] to [*batch, limb, N]; new leading axes come first."""
+    batch = values.shape[:-2]
+    items = [function(v) for v in values.reshape(-1, *values.shape[-2:])]
+    shape = function(values.new_zeros(values.shape[-2:])).shape
+    stacked = torch.stack(items, -3) if items else values.new_zeros((*shape[:-2], 0, *shape[-2:]))
+    return stacked.reshape(*shape[:-2], *batch, *shape[-2:])

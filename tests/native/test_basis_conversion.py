@@ -10,7 +10,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.native.basis_chains import CHAINS, MIXED, THRESHOLD, chain_of, crafted, words
+from tests.native.basis_chains import CHAINS, MIXED, THRESHOLD, chain_of, crafted, over_batch, words
 from tests.native.rns_oracle import (
     BATCHES,
     INT32,
@@ -26,15 +26,6 @@ from tests.native.rns_oracle import (
     rns,
     seen_as,
 )
-
-
-def over_batch(function, values: torch.Tensor) -> torch.Tensor:
-    """Apply an oracle for [limb, N] to [*batch, limb, N]; new leading axes come first."""
-    batch = values.shape[:-2]
-    items = [function(v) for v in values.reshape(-1, *values.shape[-2:])]
-    shape = function(values.new_zeros(values.shape[-2:])).shape
-    stacked = torch.stack(items, -3) if items else values.new_zeros((*shape[:-2], 0, *shape[-2:]))
-    return stacked.reshape(*shape[:-2], *batch, *shape[-2:])
 
 
 def float_sum(x: int, digit: list[int]) -> float:

@@ -8,7 +8,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rns_oracle import (
+
+from tests.native.basis_chains import CHAINS, Chain, chain_of, crafted, over_batch
+from tests.native.rns_oracle import (
     BATCHES,
     VIEWS,
     WORDS,
@@ -19,7 +21,6 @@ from rns_oracle import (
     rns,
     seen_as,
 )
-from test_basis_conversion import CHAINS, Chain, chain_of, crafted, over_batch
 
 
 def inverses(chain: Chain) -> torch.Tensor:
