@@ -6,6 +6,10 @@ import sys
 import textwrap
 from collections.abc import Mapping
 
+HEARS_CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+"""What a program that is sent SIGINT begins with: a shell lets what it starts in the background
+ignore that signal, and children inherit it."""
+
 
 def run_python(program: str, environment: Mapping[str, str] | None = None) -> str:
     """Return what an indented program prints; a failing one fails the test with its output."""

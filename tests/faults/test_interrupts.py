@@ -15,7 +15,7 @@ import torch
 from fhelium import Engine
 from fhelium.backend.rns import NativeRnsLinearImplementation
 from fhelium.errors import StateError
-from tests.programs import run_python
+from tests.programs import HEARS_CTRL_C, run_python
 
 RING = """
     import hashlib, random, resource, signal, time, warnings
@@ -108,7 +108,7 @@ def test_ctrl_c_while_keys_are_made():
     print("works", bool((found - 0.5).abs().max() < 1e-3))
     """
     child = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(RING) + textwrap.dedent(program)],
+        [sys.executable, "-c", HEARS_CTRL_C + textwrap.dedent(RING) + textwrap.dedent(program)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -71,25 +71,50 @@ def test_a_shape_rule_that_does_not_fit_is_an_error(monkeypatch):
             generate_native.generated_files()
 
 
-def test_every_operator_has_wrapper_shape_and_sample():
-    live = live_names()
-    assert sorted(live) == fake.operator_names()
-    assert sorted(live) == sorted([*SAMPLES, *CUDA_ONLY])
-    faked = [f"{family.NAMESPACE}::{name}" for family in fake._families() for name in family.FAKES]
-    needs_fake = [n for n in live if returns_tensor(n) or n.endswith("_")]
-    assert sorted(faked) == sorted(needs_fake)
-    for name in live:
-        names = [argument.name for argument in operator(name)._schema.arguments]
-        assert list(inspect.signature(wrapper(name)).parameters) == names
-        assert wrapper(name).__doc__ == f"``{str(operator(name)._schema).partition('::')[2]}``"
+def has_wrapper(name: str) -> bool:
+    try:
+        function = wrapper(name)
+    except AttributeError:
+        return False
+    schema = operator(name)._schema
+    names = [argument.name for argument in schema.arguments]
+    assert list(inspect.signature(function).parameters) == names
+    return function.__doc__ == f"``{str(schema).partition('::')[2]}``"
 
 
-@pytest.mark.parametrize("name", sorted([*SAMPLES, *CUDA_ONLY]))
-def test_every_operator_is_registered_for_the_cpu_and_documented(name):
+def missing_parts(name: str) -> list[str]:
+    """Return what a live operator lacks of all that one needs."""
+    faked = [f"{family.NAMESPACE}::{base}" for family in fake._families() for base in family.FAKES]
+    page = (Path(generate_native.__file__).parents[1] / "docs" / "operators.md").read_text()
     keys = ("CPU", "CompositeExplicitAutograd")
-    assert any(torch._C._dispatch_has_kernel_for_dispatch_key(name, key) for key in keys)
-    page = Path(generate_native.__file__).parents[1] / "docs" / "operators.md"
-    assert f"`{str(operator(name)._schema).partition('::')[2]}`" in page.read_text()
+    parts = {
+        "wrapper": has_wrapper(name),
+        "fake": name in faked or not (returns_tensor(name) or name.endswith("_")),
+        "CPU kernel": any(torch._C._dispatch_has_kernel_for_dispatch_key(name, k) for k in keys),
+        "sample": name in SAMPLES or name in CUDA_ONLY,
+        "docs row": f"`{str(operator(name)._schema).partition('::')[2]}`" in page,
+    }
+    return [part for part, is_there in parts.items() if not is_there]
+
+
+def test_every_operator_has_all_that_an_operator_needs():
+    assert {name: missing_parts(name) for name in live_names() if missing_parts(name)} == {}
+
+
+def test_nothing_is_left_of_an_operator_that_is_gone():
+    assert fake.operator_names() == sorted(live_names())
+    assert sorted([*SAMPLES, *CUDA_ONLY]) == sorted(live_names())
+
+
+def test_an_operator_that_is_only_declared_lacks_every_part():
+    with torch.library._scoped_library("fhelium_rns_ops", "FRAGMENT") as library:
+        library.define("only_declared(Tensor input) -> Tensor")
+        assert "fhelium_rns_ops::only_declared" in live_names()
+        assert missing_parts("fhelium_rns_ops::only_declared") == [
+            "wrapper", "fake", "CPU kernel", "sample", "docs row",
+        ]  # fmt: skip
+        library.impl("only_declared", torch.clone, "CPU")
+        assert "CPU kernel" not in missing_parts("fhelium_rns_ops::only_declared")
 
 
 @each_type

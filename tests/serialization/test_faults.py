@@ -17,7 +17,7 @@ import torch
 
 import fhelium
 from fhelium.errors import FHEliumError, FileAccessError
-from tests.programs import run_python
+from tests.programs import HEARS_CTRL_C, run_python
 from tests.serialization.corpus import PASSPHRASE
 
 # Every call to the operating system that a save makes, once the temporary file exists.
@@ -122,7 +122,9 @@ def test_the_file_limit_of_the_system(ring, tmp_path):
 def child(program: str) -> subprocess.Popen[str]:
     head = "import warnings; warnings.simplefilter('ignore')\nimport os, signal, fhelium\n"
     return subprocess.Popen(
-        [sys.executable, "-c", head + textwrap.dedent(program)], stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", HEARS_CTRL_C + head + textwrap.dedent(program)],
+        stdout=subprocess.PIPE,
+        text=True,
     )
 
 
