@@ -80,6 +80,7 @@ MISMATCHES = {
     "backends": (["XPU"], "XPU", "CPU"),
     "sha256": ("00ff", "", "00ff"),
 }
+RECORDED = ("torch_built_against", "cuda_toolkit", "cuda_architectures", "compiler")
 
 
 @pytest.mark.parametrize("field", MISMATCHES)
@@ -99,11 +100,34 @@ def test_each_field_that_decides_is_compared_before_anything_loads(unloaded, fie
     assert not has_device("cpu")
 
 
-@pytest.mark.parametrize("field", ["torch_built_against", "cuda_toolkit", "compiler"])
-def test_recorded_fields_may_differ(unloaded, field):
-    doctor(unloaded, **{field: "something else", "cuda_architectures": ["sm_90"]})
+@pytest.mark.parametrize("field", RECORDED)
+@pytest.mark.parametrize("value", ["something else", ["sm_90"], None])
+def test_recorded_fields_may_differ(unloaded, field, value):
+    doctor(unloaded, **{field: value})
     with pytest.raises(AssertionError, match="was loaded"):  # every comparison passed
         require_native()
+
+
+def test_every_field_of_the_manifest_decides_or_is_only_recorded(copy):
+    assert read_manifest(copy).keys() == {*MISMATCHES, *RECORDED}
+
+
+@pytest.mark.parametrize("field", MISMATCHES)
+def test_a_mismatch_is_told_before_an_engine_computes(copy, field):
+    doctor(copy, **{field: MISMATCHES[field][0]})
+    program = f"""
+        import os
+        os.environ["FHELIUM_NATIVE_FOLDER"] = {str(copy.parent)!r}
+        import torch
+        torch.ops.load_library = None
+        from fhelium import Engine
+        from fhelium.errors import NativeError
+        try:
+            Engine("slots8192_scale40_depth7_int64").create_secret_key()
+        except NativeError as error:
+            print(error.field, str(error).count(". Run `"))
+    """
+    assert run_python(program) == f"{field} 1"
 
 
 @pytest.mark.parametrize("field", MISMATCHES)
