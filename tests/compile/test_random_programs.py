@@ -50,6 +50,9 @@ class Builder:
             case "relinearize":
                 key = self.key("relinearization-key", ckks.RelinearizationKeyType())
                 self.write(ckks.RelinearizeOp, engine.relinearize, x, key)
+            case "multiply_rescale":
+                key = self.key("relinearization-key", ckks.RelinearizationKeyType())
+                self.write(ckks.MultiplyRescaleOp, engine.multiply_and_rescale, x, y, key)
             case "rotate":
                 step = STEPS[second % len(STEPS)]
                 key = self.key(f"rotation-key:{step}", ckks.RotationKeyType())
@@ -99,7 +102,8 @@ class Builder:
 
 KINDS = (
     "add", "subtract", "multiply", "negate", "square", "relinearize", "rotate", "conjugate",
-    "rescale", "add_scalar", "multiply_scalar", "mod_switch", "align", "transform",
+    "multiply_rescale", "rescale", "add_scalar", "multiply_scalar", "mod_switch", "align",
+    "transform",
 )  # fmt: skip
 CALLS = st.lists(
     st.tuples(st.sampled_from(KINDS), st.integers(0, 7), st.integers(0, 7)), min_size=1, max_size=9

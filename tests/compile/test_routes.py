@@ -81,6 +81,12 @@ OPERATIONS = {
     '%k = "core.material"() <{symbol = "relinearization-key"}> : () -> !ckks.relinearization_key\n'
     '%0 = "ckks.relinearize"(%m, %k) <{output_domain = "ntt"}> : '
     "(C, !ckks.relinearization_key) -> C",
+    "multiply_rescale": '%k = "core.material"() <{symbol = "relinearization-key"}> : () -> '
+    "!ckks.relinearization_key\n"
+    '%0 = "ckks.multiply_rescale"(%x, %y, %k) : (C, C, !ckks.relinearization_key) -> C',
+    "square and rescale": '%k = "core.material"() <{symbol = "relinearization-key"}> : () -> '
+    "!ckks.relinearization_key\n"
+    '%0 = "ckks.multiply_rescale"(%x, %x, %k) : (C, C, !ckks.relinearization_key) -> C',
     "rotate": '%k = "core.material"() <{symbol = "rotation-key:3"}> : () -> !ckks.rotation_key\n'
     '%0 = "ckks.rotate"(%x, %k) <{step = 3 : i64, operandSegmentSizes = array<i32: 1, 1, 0>}> : '
     "(C, !ckks.rotation_key) -> C",

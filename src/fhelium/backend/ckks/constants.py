@@ -61,3 +61,8 @@ def scalar_residues(config: CkksConfig, value: float, scale: float, depth: int) 
     """Return round(value * scale), exactly, modulo each prime of Q at a depth."""
     integer = round(Fraction(value) * Fraction(scale))
     return [integer % prime for prime in config.q_primes[depth:]]
+
+
+def scalar_symbol(value: float, scale: float, depth: int, form: str) -> str:
+    """Name the table that holds ``scalar_residues`` in standard or Montgomery form."""
+    return f"scalar/{float(value).hex()}/{float(scale).hex()}/{depth}/{form}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from fhelium.backend.ckks.constants import scalar_symbol
 from fhelium.backend.ckks.products import output_domain
 from fhelium.backend.implementation import CompositeImplementation
 from fhelium.backend.invocation import OperationInvocation
@@ -104,9 +105,8 @@ class NativeAlignImplementation(CompositeImplementation):
             return {}
         backend = require_ntt_backend(attributes.get("ntt_backend"))
         domain = attributes["polynomial_domain"]
-        scale = float(attributes["factor_scale"]).hex()
         return {
-            "one": f"scalar/{(1.0).hex()}/{scale}/{before}/montgomery",
+            "one": scalar_symbol(1.0, attributes["factor_scale"], before, "montgomery"),
             **rescale_symbols(backend, before, (domain, domain)),
         }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from fhelium.backend.ckks.constants import scalar_symbol
 from fhelium.backend.implementation import CompositeImplementation, OperationImplementation
 from fhelium.backend.invocation import BoundResource, OperationInvocation
 from fhelium.backend.ntt import Transform, require_ntt_backend, transform_symbols
@@ -135,13 +136,13 @@ class NativeScalarImplementation(CompositeImplementation):
 
     def materials(self, invocation: OperationInvocation) -> dict[str, str]:
         attributes = invocation.attributes
-        depth, value = attributes["depth"], float(attributes["value"])
+        depth = attributes["depth"]
         if invocation.operation_type is ckks.AddScalarOp:
             scale, form = attributes["scale"], "standard"
         else:
             scale, form = attributes["factor_scale"], "montgomery"
         return {
-            "scalar": f"scalar/{value.hex()}/{float(scale).hex()}/{depth}/{form}",
+            "scalar": scalar_symbol(attributes["value"], scale, depth, form),
             "rns_parameters/Q": f"rns_parameters/Q/{depth}",
         }
 

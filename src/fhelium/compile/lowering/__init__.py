@@ -4,7 +4,12 @@ A rule is told a Builder and the operation's operands as residues; it returns th
 results. It composes what the whole-operation implementations compose, so both give the same bits.
 """
 
-from fhelium.compile.lowering import arithmetic, levels, switching  # noqa: F401, they fill RULES
+from fhelium.compile.lowering import (  # noqa: F401, they fill RULES
+    arithmetic,
+    levels,
+    products,
+    switching,
+)
 from fhelium.compile.lowering.builder import RULES, Builder
 
 __all__ = ["RULES", "Builder"]

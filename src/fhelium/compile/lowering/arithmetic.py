@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from fhelium.backend.ckks.constants import scalar_symbol
 from fhelium.compile.lowering.builder import Builder, lowers
 from fhelium.ir.dialects import ckks, rns
 
@@ -29,7 +30,8 @@ def _add_many(b: Builder, ciphertexts: list[SSAValue]) -> SSAValue:
 
 
 @lowers(ckks.MultiplyOp)
-def _multiply(b: Builder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+def multiply(b: Builder, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
+    """Multiply two ciphertexts: three components in the output domain."""
     factors = [b.to_domain(lhs, "ntt"), b.to_domain(rhs, "ntt")]
     product = b.emit(rns.CiphertextProductOp, *factors, b.params())
     return b.to_domain(product, b.output_domain())
@@ -73,11 +75,6 @@ def _multiply_scalar(b: Builder, ciphertext: SSAValue) -> SSAValue:
     facts = b.facts
     symbol = scalar_symbol(facts["value"], facts["factor_scale"], b.depth, "montgomery")
     return b.emit(rns.MultiplyConstantOp, ciphertext, b.table(symbol), b.params())
-
-
-def scalar_symbol(value: float, scale: float, depth: int, form: str) -> str:
-    """Name the table that holds one real number at a scale."""
-    return f"scalar/{float(value).hex()}/{float(scale).hex()}/{depth}/{form}"
 
 
 def _plaintext_product(b: Builder, ciphertext: SSAValue, plaintext: SSAValue) -> SSAValue:

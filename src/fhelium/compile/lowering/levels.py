@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from fhelium.compile.lowering.arithmetic import scalar_symbol
+from fhelium.backend.ckks.constants import scalar_symbol
 from fhelium.compile.lowering.builder import Builder, lowers
 from fhelium.ir.dialects import ckks, rns
 
@@ -12,7 +12,7 @@ from fhelium.ir.dialects import ckks, rns
 @lowers(ckks.RescaleOp)
 def _rescale(b: Builder, ciphertext: SSAValue) -> SSAValue:
     rounding = b.anchor.python_attributes().get("rounding")
-    return _divide(b, ciphertext, b.depth, b.output_domain(), rounding)
+    return divide(b, ciphertext, b.depth, b.output_domain(), rounding)
 
 
 @lowers(ckks.ModSwitchOp)
@@ -29,7 +29,7 @@ def _align(b: Builder, ciphertext: SSAValue) -> SSAValue:
     rows = b.emit(rns.DropLimbsOp, ciphertext, target_depth=before)
     one = b.table(scalar_symbol(1.0, facts["factor_scale"], before, "montgomery"))
     product = b.emit(rns.MultiplyConstantOp, rows, one, b.params(depth=before))
-    return _divide(b, product, before, b.domain, None)
+    return divide(b, product, before, b.domain)
 
 
 @lowers(ckks.ReinterpretScaleOp, ckks.AssumeMessageBoundOp)
@@ -47,9 +47,10 @@ def _ntt_to_coefficient(b: Builder, ciphertext: SSAValue) -> SSAValue:
     return b.to_domain(ciphertext, "coefficient")
 
 
-def _divide(
-    b: Builder, residues: SSAValue, depth: int, domain: str, rounding: str | None
+def divide(
+    b: Builder, residues: SSAValue, depth: int, domain: str, rounding: str | None = None
 ) -> SSAValue:
+    """Divide residues of a depth by its prime, and bring the result to a domain."""
     coefficients = b.to_domain(residues, "coefficient")
     (inverse,) = b.tables("rescale", "inverse", depth=depth)
     result = b.emit(rns.RescaleOp, coefficients, inverse, b.params(depth=depth), rounding=rounding)

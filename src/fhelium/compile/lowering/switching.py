@@ -9,7 +9,8 @@ from fhelium.ir.dialects import ckks, rns
 
 
 @lowers(ckks.RelinearizeOp)
-def _relinearize(b: Builder, ciphertext: SSAValue, key: SSAValue) -> SSAValue:
+def relinearize(b: Builder, ciphertext: SSAValue, key: SSAValue) -> SSAValue:
+    """Bring three components to two in the output domain."""
     kept = b.emit(rns.FirstComponentsOp, ciphertext, count=2)
     switched = _apply_key(b, _raised(b, b.emit(rns.ComponentOp, ciphertext, index=2)), key)
     domain = b.output_domain()

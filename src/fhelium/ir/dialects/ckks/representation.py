@@ -10,11 +10,32 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def
 from fhelium.ir.dialects.ckks.types import CiphertextType
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
 from fhelium.ir.rules import require, require_ciphertext
-from fhelium.values import CkksState
+from fhelium.values import CkksState, PolynomialDomain
+
+
+class DomainChange(DeclaredOperation):
+    """Base of the two changes: one operand, and the domains it goes from and to."""
+
+    SOURCE: ClassVar[PolynomialDomain]
+    TARGET: ClassVar[PolynomialDomain]
+    ciphertext = operand_def(CiphertextType)
+    result = result_def(CiphertextType)
+    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+
+    @classmethod
+    def transfer(cls, ciphertext: CkksState) -> CkksState:
+        operation, remedy = cls.public_name(), "It needs no conversion"
+        require_ciphertext(operation, ciphertext)
+        require(operation, ciphertext, "polynomial_domain", cls.SOURCE, remedy, "ciphertext")
+        return ciphertext.replace(polynomial_domain=cls.TARGET)
+
+    @staticmethod
+    def reference(ciphertext: torch.Tensor) -> torch.Tensor:
+        return ciphertext
 
 
 @irdl_op_definition
-class CoefficientToNttOp(DeclaredOperation):
+class CoefficientToNttOp(DomainChange):
     """Transform coefficients to NTT values: m_k = sum_j c_j psi^((2 bitrev(k) + 1) j) mod q_i.
 
     Shapes:
@@ -43,32 +64,13 @@ class CoefficientToNttOp(DeclaredOperation):
     """
 
     name = "ckks.coefficient_to_ntt"
-    ciphertext = operand_def(CiphertextType)
-    result = result_def(CiphertextType)
+    SOURCE: ClassVar = "coefficient"
+    TARGET: ClassVar = "ntt"
     ENGINE: ClassVar = EngineMethod("coefficient_domain_to_ntt_domain", "representation")
-    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
-
-    @classmethod
-    def transfer(cls, ciphertext: CkksState) -> CkksState:
-        operation = cls.public_name()
-        require_ciphertext(operation, ciphertext)
-        require(
-            operation,
-            ciphertext,
-            "polynomial_domain",
-            "coefficient",
-            "It needs no conversion",
-            "ciphertext",
-        )
-        return ciphertext.replace(polynomial_domain="ntt")
-
-    @staticmethod
-    def reference(ciphertext: torch.Tensor) -> torch.Tensor:
-        return ciphertext
 
 
 @irdl_op_definition
-class NttToCoefficientOp(DeclaredOperation):
+class NttToCoefficientOp(DomainChange):
     """Transform NTT values back to coefficients; the inverse of the forward transform.
 
     Shapes:
@@ -95,25 +97,6 @@ class NttToCoefficientOp(DeclaredOperation):
     """
 
     name = "ckks.ntt_to_coefficient"
-    ciphertext = operand_def(CiphertextType)
-    result = result_def(CiphertextType)
+    SOURCE: ClassVar = "ntt"
+    TARGET: ClassVar = "coefficient"
     ENGINE: ClassVar = EngineMethod("ntt_domain_to_coefficient_domain", "representation")
-    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
-
-    @classmethod
-    def transfer(cls, ciphertext: CkksState) -> CkksState:
-        operation = cls.public_name()
-        require_ciphertext(operation, ciphertext)
-        require(
-            operation,
-            ciphertext,
-            "polynomial_domain",
-            "ntt",
-            "It needs no conversion",
-            "ciphertext",
-        )
-        return ciphertext.replace(polynomial_domain="coefficient")
-
-    @staticmethod
-    def reference(ciphertext: torch.Tensor) -> torch.Tensor:
-        return ciphertext

@@ -14,7 +14,7 @@ from fhelium.ir.dialects.rns.exact import integers, moduli_of
 from fhelium.ir.dialects.rns.types import ResiduesType
 from fhelium.ir.operation import DeclaredOperation, OperationFacts
 from fhelium.ir.rules import require
-from fhelium.values import CkksState
+from fhelium.values import CkksState, PolynomialDomain
 
 
 def _evaluation_matrix(degree: int, psi: int, q: int) -> np.ndarray:
@@ -25,8 +25,29 @@ def _evaluation_matrix(degree: int, psi: int, q: int) -> np.ndarray:
     return np.array(rows, dtype=object)
 
 
+class Transform(DeclaredOperation):
+    """Base of the two transforms: one operand, and the domains it goes from and to."""
+
+    SOURCE: ClassVar[PolynomialDomain]
+    TARGET: ClassVar[PolynomialDomain]
+    input = operand_def(ResiduesType)
+    ntt_backend = opt_prop_def(StringAttr)
+    result = result_def(ResiduesType)
+    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+
+    @classmethod
+    def transfer(cls, input: CkksState, *, ntt_backend: str | None = None) -> CkksState:
+        require(cls.name, input, "polynomial_domain", cls.SOURCE, "It needs no transform")
+        return input.replace(polynomial_domain=cls.TARGET)
+
+    @classmethod
+    def call_facts(cls, input: CkksState, *, ntt_backend: str | None = None) -> dict[str, Any]:
+        facts = super().call_facts(input, modulus_basis=input.modulus_basis)
+        return facts if ntt_backend is None else {**facts, "ntt_backend": ntt_backend}
+
+
 @irdl_op_definition
-class ForwardOp(DeclaredOperation):
+class ForwardOp(Transform):
     """Evaluate each limb at the odd powers of psi, in bit-reversed order.
 
     Output k of a limb is the value at psi^(2 bitrev(k) + 1), psi a primitive 2N-th root of unity.
@@ -39,20 +60,8 @@ class ForwardOp(DeclaredOperation):
     """
 
     name = "ntt.forward"
-    input = operand_def(ResiduesType)
-    ntt_backend = opt_prop_def(StringAttr)
-    result = result_def(ResiduesType)
-    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
-
-    @classmethod
-    def transfer(cls, input: CkksState, *, ntt_backend: str | None = None) -> CkksState:
-        require(cls.name, input, "polynomial_domain", "coefficient", "It needs no transform")
-        return input.replace(polynomial_domain="ntt")
-
-    @classmethod
-    def call_facts(cls, input: CkksState, *, ntt_backend: str | None = None) -> dict[str, Any]:
-        facts = super().call_facts(input, modulus_basis=input.modulus_basis)
-        return facts if ntt_backend is None else {**facts, "ntt_backend": ntt_backend}
+    SOURCE: ClassVar = "coefficient"
+    TARGET: ClassVar = "ntt"
 
     @staticmethod
     def reference(
@@ -66,7 +75,7 @@ class ForwardOp(DeclaredOperation):
 
 
 @irdl_op_definition
-class InverseOp(DeclaredOperation):
+class InverseOp(Transform):
     """Interpolate coefficients from bit-reversed evaluations; the inverse of ``ntt.forward``.
 
     Shapes:
@@ -77,20 +86,8 @@ class InverseOp(DeclaredOperation):
     """
 
     name = "ntt.inverse"
-    input = operand_def(ResiduesType)
-    ntt_backend = opt_prop_def(StringAttr)
-    result = result_def(ResiduesType)
-    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
-
-    @classmethod
-    def transfer(cls, input: CkksState, *, ntt_backend: str | None = None) -> CkksState:
-        require(cls.name, input, "polynomial_domain", "ntt", "It needs no transform")
-        return input.replace(polynomial_domain="coefficient")
-
-    @classmethod
-    def call_facts(cls, input: CkksState, *, ntt_backend: str | None = None) -> dict[str, Any]:
-        facts = super().call_facts(input, modulus_basis=input.modulus_basis)
-        return facts if ntt_backend is None else {**facts, "ntt_backend": ntt_backend}
+    SOURCE: ClassVar = "ntt"
+    TARGET: ClassVar = "coefficient"
 
     @staticmethod
     def reference(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 import torch
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition
 
 from fhelium.ir.dialects.rns.exact import limb_wise
-from fhelium.ir.dialects.rns.types import ResiduesType
-from fhelium.ir.operation import DeclaredOperation, OperationFacts
+from fhelium.ir.dialects.rns.shapes import BinaryOperation, UnaryOperation
+from fhelium.ir.operation import OperationFacts
 from fhelium.ir.rules import require
-from fhelium.ir.types import TableType
 from fhelium.values import CkksState, require_agreement
 
 _LIMB_WISE = OperationFacts(limb_wise=True, in_place=True)
@@ -30,7 +29,7 @@ def _transfer_residues(operation: str, lhs: CkksState, rhs: CkksState) -> CkksSt
 
 
 @irdl_op_definition
-class AddStandardOp(DeclaredOperation):
+class AddStandardOp(BinaryOperation):
     """Add residues: c = a + b (mod q_i), canonical in [0, q_i).
 
     Shapes:
@@ -38,10 +37,6 @@ class AddStandardOp(DeclaredOperation):
     """
 
     name = "rns.add_standard"
-    lhs = operand_def(ResiduesType)
-    rhs = operand_def(ResiduesType)
-    rns_params = operand_def(TableType)
-    result = result_def(ResiduesType)
     FACTS: ClassVar = _LIMB_WISE
 
     @classmethod
@@ -54,7 +49,7 @@ class AddStandardOp(DeclaredOperation):
 
 
 @irdl_op_definition
-class SubtractStandardOp(DeclaredOperation):
+class SubtractStandardOp(BinaryOperation):
     """Subtract residues: c = a - b (mod q_i), canonical in [0, q_i).
 
     Shapes:
@@ -62,10 +57,6 @@ class SubtractStandardOp(DeclaredOperation):
     """
 
     name = "rns.subtract_standard"
-    lhs = operand_def(ResiduesType)
-    rhs = operand_def(ResiduesType)
-    rns_params = operand_def(TableType)
-    result = result_def(ResiduesType)
     FACTS: ClassVar = _LIMB_WISE
 
     @classmethod
@@ -78,7 +69,7 @@ class SubtractStandardOp(DeclaredOperation):
 
 
 @irdl_op_definition
-class NegateStandardOp(DeclaredOperation):
+class NegateStandardOp(UnaryOperation):
     """Negate residues: c = -a (mod q_i), canonical in [0, q_i).
 
     Shapes:
@@ -86,9 +77,6 @@ class NegateStandardOp(DeclaredOperation):
     """
 
     name = "rns.negate_standard"
-    input = operand_def(ResiduesType)
-    rns_params = operand_def(TableType)
-    result = result_def(ResiduesType)
     FACTS: ClassVar = _LIMB_WISE
 
     @classmethod
@@ -101,7 +89,7 @@ class NegateStandardOp(DeclaredOperation):
 
 
 @irdl_op_definition
-class MultiplyMontgomeryOp(DeclaredOperation):
+class MultiplyMontgomeryOp(BinaryOperation):
     """Multiply residues with one Montgomery reduction: c = a b R^-1 (mod q_i).
 
     A standard operand times a Montgomery one gives a standard result.
@@ -114,10 +102,6 @@ class MultiplyMontgomeryOp(DeclaredOperation):
     """
 
     name = "rns.multiply_montgomery"
-    lhs = operand_def(ResiduesType)
-    rhs = operand_def(ResiduesType)
-    rns_params = operand_def(TableType)
-    result = result_def(ResiduesType)
     FACTS: ClassVar = _LIMB_WISE
 
     @classmethod
@@ -139,7 +123,7 @@ class MultiplyMontgomeryOp(DeclaredOperation):
 
 
 @irdl_op_definition
-class ToMontgomeryOp(DeclaredOperation):
+class ToMontgomeryOp(UnaryOperation):
     """Write residues in Montgomery form: c = a R (mod q_i).
 
     Shapes:
@@ -147,9 +131,6 @@ class ToMontgomeryOp(DeclaredOperation):
     """
 
     name = "rns.to_montgomery"
-    input = operand_def(ResiduesType)
-    rns_params = operand_def(TableType)
-    result = result_def(ResiduesType)
     FACTS: ClassVar = _LIMB_WISE
 
     @classmethod
@@ -163,7 +144,7 @@ class ToMontgomeryOp(DeclaredOperation):
 
 
 @irdl_op_definition
-class FromMontgomeryOp(DeclaredOperation):
+class FromMontgomeryOp(UnaryOperation):
     """Write Montgomery residues in standard form: c = a R^-1 (mod q_i).
 
     Shapes:
@@ -171,9 +152,6 @@ class FromMontgomeryOp(DeclaredOperation):
     """
 
     name = "rns.from_montgomery"
-    input = operand_def(ResiduesType)
-    rns_params = operand_def(TableType)
-    result = result_def(ResiduesType)
     FACTS: ClassVar = _LIMB_WISE
 
     @classmethod

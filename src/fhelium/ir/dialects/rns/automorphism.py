@@ -6,17 +6,16 @@ from typing import Any, ClassVar
 
 import torch
 from xdsl.dialects.builtin import IntegerAttr
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
+from xdsl.irdl import irdl_op_definition, prop_def
 
 from fhelium.ir.dialects.rns.exact import moduli_of
-from fhelium.ir.dialects.rns.types import ResiduesType
-from fhelium.ir.operation import DeclaredOperation, OperationFacts
-from fhelium.ir.types import TableType
+from fhelium.ir.dialects.rns.shapes import UnaryOperation
+from fhelium.ir.operation import OperationFacts
 from fhelium.values import CkksState
 
 
 @irdl_op_definition
-class AutomorphismOp(DeclaredOperation):
+class AutomorphismOp(UnaryOperation):
     """Map X to X^g: a signed permutation of coefficients, a permutation of NTT values.
 
     Shapes:
@@ -27,10 +26,7 @@ class AutomorphismOp(DeclaredOperation):
     """
 
     name = "rns.automorphism"
-    input = operand_def(ResiduesType)
-    rns_params = operand_def(TableType)
     galois_element = prop_def(IntegerAttr)
-    result = result_def(ResiduesType)
     FACTS: ClassVar = OperationFacts(limb_wise=True)
 
     @classmethod

@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
 from fhelium.errors import StateError
 from fhelium.ir.dialects.rns.exact import limb_wise
+from fhelium.ir.dialects.rns.shapes import BinaryOperation
 from fhelium.ir.dialects.rns.types import ResiduesType
 from fhelium.ir.operation import DeclaredOperation, OperationFacts
 from fhelium.ir.types import TableType
@@ -107,7 +108,7 @@ class DropLimbsOp(DeclaredOperation):
 
 
 @irdl_op_definition
-class AddToFirstComponentOp(DeclaredOperation):
+class AddToFirstComponentOp(BinaryOperation):
     """Add a polynomial to the first component: (a_0 + b, a_1, ...) (mod q_i).
 
     Shapes:
@@ -115,10 +116,6 @@ class AddToFirstComponentOp(DeclaredOperation):
     """
 
     name = "rns.add_to_first_component"
-    lhs = operand_def(ResiduesType)
-    rhs = operand_def(ResiduesType)
-    rns_params = operand_def(TableType)
-    result = result_def(ResiduesType)
     FACTS: ClassVar = OperationFacts(limb_wise=True)
 
     @classmethod

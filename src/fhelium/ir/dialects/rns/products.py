@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
 
 from fhelium.ir.dialects.rns.exact import centred, integers, limb_wise, moduli_of, residues
+from fhelium.ir.dialects.rns.shapes import BinaryOperation, UnaryOperation
 from fhelium.ir.dialects.rns.types import ResiduesType
 from fhelium.ir.operation import DeclaredOperation, OperationFacts
 from fhelium.ir.rules import require, require_depth_left
@@ -27,7 +28,7 @@ def _add(rns_params: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Te
 
 
 @irdl_op_definition
-class CiphertextProductOp(DeclaredOperation):
+class CiphertextProductOp(BinaryOperation):
     """Multiply two ciphertexts: (a0 b0, a0 b1 + a1 b0, a1 b1) (mod q_i).
 
     Shapes:
@@ -35,10 +36,6 @@ class CiphertextProductOp(DeclaredOperation):
     """
 
     name = "rns.ciphertext_product"
-    lhs = operand_def(ResiduesType)
-    rhs = operand_def(ResiduesType)
-    rns_params = operand_def(TableType)
-    result = result_def(ResiduesType)
     FACTS: ClassVar = OperationFacts(limb_wise=True)
 
     @classmethod
@@ -58,7 +55,7 @@ class CiphertextProductOp(DeclaredOperation):
 
 
 @irdl_op_definition
-class CiphertextSquareOp(DeclaredOperation):
+class CiphertextSquareOp(UnaryOperation):
     """Square a ciphertext: (a0^2, 2 a0 a1, a1^2) (mod q_i).
 
     Shapes:
@@ -66,9 +63,6 @@ class CiphertextSquareOp(DeclaredOperation):
     """
 
     name = "rns.ciphertext_square"
-    input = operand_def(ResiduesType)
-    rns_params = operand_def(TableType)
-    result = result_def(ResiduesType)
     FACTS: ClassVar = OperationFacts(limb_wise=True)
 
     @classmethod
