@@ -133,6 +133,10 @@ class RandomnessError(FHEliumError, RuntimeError):
     """Randomness cannot be drawn safely in this process."""
 
 
+class RecordingError(FHEliumError, RuntimeError):
+    """A call that reads on the host was made while device work is recorded for replay."""
+
+
 class NativeError(FHEliumError, RuntimeError):
     """The compiled operators cannot be used in this environment."""
 

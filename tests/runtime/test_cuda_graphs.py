@@ -8,11 +8,13 @@ from functools import partial
 import pytest
 import torch
 
+from fhelium import DecryptPolicy
 from fhelium.errors import (
     CudaGraphCaptureError,
     CudaGraphInputError,
     ExecutionError,
     RandomnessError,
+    RecordingError,
 )
 from fhelium.runtime import CudaGraphProgram
 
@@ -188,6 +190,49 @@ def test_randomness_is_refused(small, device, what, warmup):
         )
     assert isinstance(caught.value.__cause__, RandomnessError)
     engine.encrypt_message(message, small.public_key)  # and works again
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "decrypt",
+        "decrypt_message",
+        "private",
+        "release",
+        "precision",
+        "encode",
+        "prepare_plaintext",
+    ],
+)
+@pytest.mark.parametrize("warmup", [0, 1])
+def test_host_reads_of_the_engine_are_refused_by_name(small, encrypted, device, call, warmup):
+    engine, key, message = small.engine, small.secret_key, torch.zeros(512, dtype=torch.float64)
+    x = encrypted(0.5, scale=2.0**60)
+    private = DecryptPolicy.private()
+    calls = {
+        "decrypt": lambda: engine.decrypt(x, key),
+        "decrypt_message": lambda: engine.decrypt_message(x, key),
+        "private": lambda: engine.decrypt_message(x, key, policy=private),
+        "release": lambda: engine.decrypt_for_release(
+            x, key, circuit=f"recorded {warmup}", queries=1
+        ),
+        "precision": lambda: engine.precision(message, x, key),
+        "encode": lambda: engine.encode(message),
+        "prepare_plaintext": lambda: engine.prepare_plaintext(message, like=x),
+    }
+
+    def function(source):
+        calls[call]()
+        return source + 1
+
+    with pytest.raises(
+        CudaGraphCaptureError, match="on the host, while work is recorded"
+    ) as caught:
+        CudaGraphProgram.capture(
+            function, example_inputs=(torch.ones(3, device=device),), warmup=warmup
+        )
+    assert isinstance(caught.value.__cause__, RecordingError)
+    calls[call]()  # and works outside
 
 
 def test_inputs_that_differ_are_refused(small, program, encrypted):

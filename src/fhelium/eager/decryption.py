@@ -12,6 +12,7 @@ import torch
 
 from fhelium.backend.ckks.encryption import decode_slots, decrypt_residues
 from fhelium.eager.encryption import EncryptionMethods
+from fhelium.eager.host_reads import require_host
 from fhelium.eager.policy import DecryptPolicy, require_policy
 from fhelium.errors import BoundError, DecryptionError, DeviceMismatchError, StateError
 from fhelium.ir import noise
@@ -161,6 +162,7 @@ class DecryptionMethods(EncryptionMethods):
 
     def _open(self, operation: str, ciphertext: Ciphertext, secret_key: SecretKey) -> Plaintext:
         """Check key and ciphertext, and return the exact decryption."""
+        require_host(operation, "the result")
         self._require_ciphertext(operation, ciphertext)
         self._require_secret_key(operation, secret_key)
         state = ciphertext.state

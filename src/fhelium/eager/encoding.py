@@ -11,6 +11,7 @@ import torch
 from fhelium.backend.ckks.composed_encryption import transform_on
 from fhelium.backend.ckks.encryption import decode_slots, encode_slots
 from fhelium.eager.core import EngineCore, device_of
+from fhelium.eager.host_reads import require_host
 from fhelium.eager.messages import prepare_message
 from fhelium.errors import DepthExhaustedError, OperandTypeError, ParameterError, StateError
 from fhelium.ir import noise
@@ -69,6 +70,7 @@ class EncodingMethods(EngineCore):
         Source:
             Cheon, Kim, Kim, Song (ASIACRYPT 2017), Ecd.
         """
+        require_host("encode", "the message")
         bound = real_number("encode", "message_bound", message_bound)
         return self._encode("encode", message, depth, scale, bound, device_of(device))
 
@@ -147,6 +149,7 @@ class EncodingMethods(EngineCore):
             Cheon, Kim, Kim, Song (ASIACRYPT 2017), multiplication by a constant vector.
         """
         operation = "prepare_plaintext"
+        require_host(operation, "the message")
         if for_ not in ("multiply", "add"):
             raise StateError(
                 operation,

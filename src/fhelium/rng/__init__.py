@@ -2,6 +2,7 @@
 
 from fhelium.rng.entropy import (
     fresh_bytes,
+    is_recorded,
     mark_native_threads_used,
     no_randomness,
     require_unforked,
@@ -15,6 +16,7 @@ __all__ = [
     "RandomSource",
     "derive",
     "fresh_bytes",
+    "is_recorded",
     "key_tensor",
     "mark_native_threads_used",
     "no_randomness",

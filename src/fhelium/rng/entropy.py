@@ -62,7 +62,7 @@ def require_unforked(operation: str) -> None:
 
 @contextmanager
 def no_randomness() -> Iterator[None]:
-    """Refuse to draw in this thread: what runs inside is recorded, and its noise would repeat.
+    """Mark what this thread does inside as recorded: its noise would repeat, so draws are refused.
 
     Example:
         >>> try:
@@ -80,6 +80,17 @@ def no_randomness() -> Iterator[None]:
         _thread.recorded = before
 
 
+def is_recorded() -> bool:
+    """Return whether this thread's work is being captured, or warmed up for that.
+
+    Example:
+        >>> is_recorded()
+        False
+    """
+    captured = torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
+    return captured or getattr(_thread, "recorded", False)
+
+
 def require_unrecorded(operation: str) -> None:
     """Refuse to draw while a CUDA Graph is captured: each replay would use the same noise.
 
@@ -93,8 +104,7 @@ def require_unrecorded(operation: str) -> None:
     Example:
         >>> require_unrecorded("encrypt")
     """
-    captured = torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing()
-    if captured or getattr(_thread, "recorded", False):
+    if is_recorded():
         raise RandomnessError(
             operation,
             "it was called while work is recorded for replay",

@@ -113,7 +113,8 @@ class CudaGraphProgram(Generic[_OutputT]):
         """Warm a callable up, record its work, and replay it once.
 
         Warm-up runs on a stream and buffers of its own and makes every table that the work reads.
-        Keys and encryptions made inside would repeat their noise: they are refused.
+        Keys and encryptions made inside would repeat their noise: they are refused, and so are
+        encoding and decryption, which read on the host.
 
         Cost: warmup + 1 evaluations and the capture.
 
