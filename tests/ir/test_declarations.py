@@ -148,7 +148,8 @@ def test_twin_writes_what_the_method_returns(small, other_secret_key, sample, do
 
 
 def test_every_ckks_operation_has_a_sample() -> None:
-    assert {sample.operation for sample in SAMPLES} == set(ckks.CKKS.operations)
+    of_the_engine = {op for op in ckks.CKKS.operations if op.ENGINE is not None}
+    assert {sample.operation for sample in SAMPLES} == of_the_engine
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda op: op.name)

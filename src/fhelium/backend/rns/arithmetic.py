@@ -23,6 +23,7 @@ _LINEAR = {
 _MONTGOMERY = {
     rns.MultiplyMontgomeryOp: (rns_ops.multiply_montgomery, rns_ops.multiply_montgomery_),
     rns.ToMontgomeryOp: (rns_ops.to_montgomery, rns_ops.to_montgomery_),
+    ckks.FromMontgomeryOp: (rns_ops.from_montgomery, rns_ops.from_montgomery_),
     rns.FromMontgomeryOp: (rns_ops.from_montgomery, rns_ops.from_montgomery_),
 }
 

@@ -47,6 +47,11 @@ def _ntt_to_coefficient(b: Builder, ciphertext: SSAValue) -> SSAValue:
     return b.to_domain(ciphertext, "coefficient")
 
 
+@lowers(ckks.FromMontgomeryOp)
+def _from_montgomery(b: Builder, ciphertext: SSAValue) -> SSAValue:
+    return b.emit(rns.FromMontgomeryOp, ciphertext, b.params())
+
+
 def divide(
     b: Builder, residues: SSAValue, depth: int, domain: str, rounding: str | None = None
 ) -> SSAValue:

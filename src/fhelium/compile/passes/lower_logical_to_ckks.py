@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -12,9 +13,11 @@ from fhelium.compile.compilation import Compilation
 from fhelium.compile.messages import checked_message
 from fhelium.compile.pipeline import CompilePass
 from fhelium.errors import StateError
+from fhelium.ir.dialects.ckks import CiphertextType, FromMontgomeryOp
 from fhelium.ir.dialects.core import ConstantOp
 from fhelium.ir.dialects.logical import LogicalOperation, RoleType
 from fhelium.ir.operation import DeclaredOperation, declared_type
+from fhelium.ir.program import Program
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,8 @@ class LowerLogicalToCkksPass(CompilePass):
     """Choose the ckks operation of every logical one by the roles of its operands.
 
     Rotations get their step modulo the number of slots and no key yet; a step of 0 is no
-    operation. Public vectors are prepared for what they meet. Products keep three components:
+    operation. An input in Montgomery form is brought to the standard one, which operations take.
+    Public vectors are prepared for what they meet. Products keep three components:
     relinearization and rescaling are placed by others.
     """
 
@@ -37,7 +41,7 @@ class LowerLogicalToCkksPass(CompilePass):
             if isinstance(value.owner, ConstantOp):
                 checked_message(type(self).__name__, "a constant", value.owner.numbers(), config)
             if isinstance(value.type, RoleType):
-                program.retype(value, value.type.lowered())
+                _require_standard(program, program.retype(value, value.type.lowered()))
         for index, operation in enumerate(program.operations):
             if isinstance(operation, LogicalOperation):
                 emit = _Emitter(operation)
@@ -51,6 +55,18 @@ class LowerLogicalToCkksPass(CompilePass):
                     ) from error
                 Rewriter.replace_op(operation, [], [result])
         program.update_signature()
+
+
+def _require_standard(program: Program, value: SSAValue) -> None:
+    """Let operations use the standard form of a ciphertext that comes in Montgomery form."""
+    kind = value.type
+    if not isinstance(kind, CiphertextType):
+        return
+    computes = [use.operation for use in value.uses if not isinstance(use.operation, ReturnOp)]
+    if kind.known.get("residue_representation") == "montgomery" and computes:
+        made = FromMontgomeryOp.make(value, result_types=[CiphertextType.of()])
+        program.block.insert_op_before(made, program.operations[0])
+        value.replace_uses_with_if(made.result, lambda use: use.operation in computes)
 
 
 class _Emitter:

@@ -15,7 +15,12 @@ from fhelium.compile.placement import (
     outcome,
     replace_later_uses,
 )
-from fhelium.ir.dialects.ckks import CiphertextType, CoefficientToNttOp, PlaintextType
+from fhelium.ir.dialects.ckks import (
+    CiphertextType,
+    CoefficientToNttOp,
+    FromMontgomeryOp,
+    PlaintextType,
+)
 from fhelium.ir.dialects.codec import PreparePlaintextOp
 from fhelium.ir.operation import DeclaredOperation
 
@@ -36,6 +41,13 @@ class PlaceNttTransitionsPass(CompilePass):
             transitions.visit(operation)
 
 
+def _standard(value: SSAValue) -> SSAValue:
+    """Return an input in the form that operations take."""
+    users = (use.operation for use in value.uses)
+    found = next((user for user in users if isinstance(user, FromMontgomeryOp)), None)
+    return value if found is None else found.result
+
+
 class _Transitions:
     """Follow the domain of each value in order."""
 
@@ -43,7 +55,7 @@ class _Transitions:
         self.program, self.config = compilation.program, compilation.workspace.config
         self.site = Site(self.program, self.config)
         self.domains: dict[SSAValue, str | None] = {
-            entry.value: entry.type.known.get("polynomial_domain")
+            _standard(entry.value): entry.type.known.get("polynomial_domain")
             for entry in self.program.inputs
             if isinstance(entry.type, CiphertextType)
         }

@@ -24,7 +24,11 @@ from fhelium.ir.dialects.ckks.plain import (
     MultiplyScalarOp,
 )
 from fhelium.ir.dialects.ckks.products import MultiplyRescaleOp
-from fhelium.ir.dialects.ckks.representation import CoefficientToNttOp, NttToCoefficientOp
+from fhelium.ir.dialects.ckks.representation import (
+    CoefficientToNttOp,
+    FromMontgomeryOp,
+    NttToCoefficientOp,
+)
 from fhelium.ir.dialects.ckks.rotation import ConjugateOp, RotateOp
 from fhelium.ir.dialects.ckks.sums import AddManyOp, SumPlaintextProductsOp
 from fhelium.ir.dialects.ckks.switching import RotateManyOp, SwitchKeyOp
@@ -64,6 +68,7 @@ CKKS = Dialect(
         AssumeMessageBoundOp,
         CoefficientToNttOp,
         NttToCoefficientOp,
+        FromMontgomeryOp,
     ],
     [
         CiphertextType,

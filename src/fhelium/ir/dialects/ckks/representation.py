@@ -1,4 +1,4 @@
-"""Changes of the polynomial domain: the value stays, its residues are written differently."""
+"""Changes of domain and representation: the value stays, its residues are written differently."""
 
 from __future__ import annotations
 
@@ -100,3 +100,45 @@ class NttToCoefficientOp(DomainChange):
     SOURCE: ClassVar = "ntt"
     TARGET: ClassVar = "coefficient"
     ENGINE: ClassVar = EngineMethod("ntt_domain_to_coefficient_domain", "representation")
+
+
+@irdl_op_definition
+class FromMontgomeryOp(DeclaredOperation):
+    """Write Montgomery residues in standard form: c = a R^-1 (mod q_i), R the word's radix.
+
+    Operations on ciphertexts take standard residues. An Engine's ciphertexts have no other form;
+    an input of a Program may be declared in Montgomery form and is brought here before its use.
+
+    Shapes:
+        [component, *batch, limb, N] -> the same shape, either domain.
+
+    State:
+        Residue representation montgomery -> standard; all else stays.
+
+    Cost:
+        A Montgomery reduction a residue.
+
+    Source:
+        Montgomery (Mathematics of Computation 44, 1985).
+    """
+
+    name = "ckks.from_montgomery"
+    ciphertext = operand_def(CiphertextType)
+    result = result_def(CiphertextType)
+    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+
+    @classmethod
+    def transfer(cls, ciphertext: CkksState) -> CkksState:
+        require(
+            cls.name,
+            ciphertext,
+            "residue_representation",
+            "montgomery",
+            "It is in standard form already",
+            "ciphertext",
+        )
+        return ciphertext.replace(residue_representation="standard")
+
+    @staticmethod
+    def reference(ciphertext: torch.Tensor) -> torch.Tensor:
+        return ciphertext
