@@ -43,6 +43,7 @@ SAMPLES = (
     Sample(ckks.MultiplyRescaleOp, ("ciphertext", "ciphertext", "relinearization")),
     Sample(ckks.AddPlaintextOp, ("ciphertext", "plaintext+")),
     Sample(ckks.MultiplyPlaintextOp, ("ciphertext", "plaintext*")),
+    Sample(ckks.MultiplyPlaintextRescaleOp, ("ciphertext", "plaintext*")),
     Sample(ckks.AddScalarOp, ("ciphertext",), {"value": -0.375}),
     Sample(ckks.MultiplyScalarOp, ("ciphertext",), {"value": 0.7}),
     Sample(ckks.MultiplyScalarOp, ("ciphertext",), {"value": -3, "scale": 1.0}),

@@ -1,4 +1,4 @@
-// Ciphertext products, the key-switch inner product, rescaling and Galois automorphisms.
+// Ciphertext products, the key-switch inner product and Galois automorphisms.
 #include "ckks/kernels.h"
 #include "common/checks.h"
 #include "common/isa.h"
@@ -118,31 +118,6 @@ Tensor key_switch_inner_product(const Tensor digits, const Tensor key, const Ten
   });
 }
 
-Tensor rescale_nearest(const Tensor input, const Tensor inverse, const Tensor rns_params) {
-  constexpr auto kName = "rescale_nearest";
-  check_residues(kName, "input", input);
-  Sizes shape = sizes_of(input);
-  const int64_t limbs = shape[shape.size() - 2];
-  if (limbs < 2)
-    refuse(kName, "the input has " + std::to_string(limbs) + " limbs, needed are at least 2",
-           "Row 0 is dropped and at least one limb remains", "The modulus chain is exhausted");
-  shape[shape.size() - 2] = limbs - 1;
-  return for_word_of(input, [&](auto word) {
-    using Word = decltype(word);
-    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
-    const auto constants = check_constants(kName, "inverse", inverse, moduli.data() + 1, limbs - 1);
-    Tensor out = empty_on(input, shape);
-    const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
-    const auto rescale = ckks_kernels<Word>().rescale;
-    for_each_row(o.limbs, o.batches, o.degree, 3.0, [&](int64_t limb, int64_t batch) {
-      rescale(o.pointer(batch, limb), in.pointer(batch, limb + 1), in.pointer(batch, 0), in.step,
-              o.degree, moduli[0].q, constants[static_cast<size_t>(limb)],
-              moduli[static_cast<size_t>(limb + 1)]);
-    });
-    return out;
-  });
-}
-
 /// N is a power of two (below 2^31, so that positions fit 32 bits) and g is odd in [1, 2N).
 void check_automorphism(const char* name, const Tensor& input, int64_t galois_element) {
   check_residues(name, "input", input);
@@ -202,7 +177,6 @@ FHELIUM_LIBRARY_IMPL(fhelium_ckks_ops, CPU, m) {
   m.impl("ciphertext_product", FHELIUM_BOX(&fhelium::ciphertext_product));
   m.impl("ciphertext_square", FHELIUM_BOX(&fhelium::ciphertext_square));
   m.impl("key_switch_inner_product", FHELIUM_BOX(&fhelium::key_switch_inner_product));
-  m.impl("rescale_nearest", FHELIUM_BOX(&fhelium::rescale_nearest));
   m.impl("automorphism_coefficient", FHELIUM_BOX(&fhelium::automorphism_coefficient));
   m.impl("automorphism_ntt", FHELIUM_BOX(&fhelium::automorphism_ntt));
 }

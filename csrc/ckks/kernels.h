@@ -22,8 +22,9 @@ struct CkksKernels {
   void (*add_inner_product)(Word* out0, Word* out1, const Word* kept0, const Word* kept1,
                             Word factor, const KeySwitchTerm<Word>* terms, i64 count,
                             const uint32_t* source, i64 n, const Modulus<Word>& m);
-  /// out = (out - in) factor on contiguous rows, the factor in Montgomery form.
-  void (*subtract_scale)(Word* out, const Word* in, Word factor, i64 n, const Modulus<Word>& m);
+  /// out = (lhs - rhs) factor on contiguous rows, the factor in Montgomery form.
+  void (*subtract_scale)(Word* out, const Word* lhs, const Word* rhs, Word factor, i64 n,
+                         const Modulus<Word>& m);
   /// (a_0 b_0, a_0 b_1 + a_1 b_0, a_1 b_1), standard in and out.
   void (*product)(Word* const out[3], const Word* const lhs[2], i64 lhs_step,
                   const Word* const rhs[2], i64 rhs_step, i64 n, const Modulus<Word>& m);
@@ -34,6 +35,8 @@ struct CkksKernels {
   /// `inverse` is q0^-1 mod q in Montgomery form.
   void (*rescale)(Word* out, const Word* in, const Word* dropped, i64 step, i64 n, Word q0,
                   Word inverse, const Modulus<Word>& m);
+  /// That r mod q, on contiguous rows.
+  void (*centred_remainder)(Word* out, const Word* dropped, i64 n, Word q0, const Modulus<Word>& m);
   /// out[k] = the coefficient of X^k after X^j -> X^(j / inverse); n is a power of two and
   /// `inverse` the inverse of the Galois element modulo 2n.
   void (*permute_signed)(Word* out, const Word* in, i64 step, i64 n, u64 inverse,

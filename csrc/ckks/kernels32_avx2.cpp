@@ -105,13 +105,14 @@ void add_inner_product(u32* out0, u32* out1, const u32* kept0, const u32* kept1,
     inner_row(out0, out1, kept0, kept1, factor, terms, count, Permuted{source}, n, m);
 }
 
-/// out - in + q is below 2 q: the product is below 2 q^2 < q R.
-void subtract_scale(u32* out, const u32* in, u32 factor, i64 n, const Modulus<u32>& modulus) {
+/// lhs - rhs + q is below 2 q: the product is below 2 q^2 < q R.
+void subtract_scale(u32* out, const u32* lhs, const u32* rhs, u32 factor, i64 n,
+                    const Modulus<u32>& modulus) {
   const WordModulus m = in_lanes(modulus);
   const Pairs by = in_pairs_all(factor);
   for_vectors(n, [&](i64 k, auto lanes) {
-    const __m256i lifted = _mm256_add_epi32(load(lanes, out + k), m.q);
-    const __m256i difference = _mm256_sub_epi32(lifted, load(lanes, in + k));
+    const __m256i lifted = _mm256_add_epi32(load(lanes, lhs + k), m.q);
+    const __m256i difference = _mm256_sub_epi32(lifted, load(lanes, rhs + k));
     store(lanes, out + k, montgomery_multiply(in_pairs(difference), by, m));
   });
 }
@@ -165,6 +166,14 @@ void square(u32* const out[3], const u32* const in[2], i64 step, i64 n,
 
 // ---- rescaling ---------------------------------------------------------------------------------
 
+/// The smallest multiple of q from x on.
+FHELIUM_INLINE u32 multiple_from(u32 x, u32 q) { return (x + q - 1) / q * q; }
+
+/// q0 where x is above its half: what makes x its centred representative when it is taken off.
+FHELIUM_INLINE __m256i excess(__m256i x, __m256i half, __m256i q0) {
+  return _mm256_and_si256(_mm256_cmpgt_epi32(x, half), q0);
+}
+
 /// With h = (q0 - 1) / 2 the centred r is at least -h and at most h; x - r plus the smallest
 /// multiple of q from h on is below 2 q + q0 <= R, and its product with the inverse below q R.
 void rescale(u32* out, const u32* in, const u32* dropped, i64 step, i64 n, u32 q0, u32 inverse,
@@ -174,14 +183,29 @@ void rescale(u32* out, const u32* in, const u32* dropped, i64 step, i64 n, u32 q
     return;
   }
   const WordModulus m = in_lanes(modulus);
-  const u32 middle = (q0 - 1) / 2, multiple = (middle + modulus.q - 1) / modulus.q * modulus.q;
-  const __m256i whole = broadcast(q0), half = broadcast(middle), lift = broadcast(multiple);
+  const u32 middle = (q0 - 1) / 2;
+  const __m256i whole = broadcast(q0), half = broadcast(middle);
+  const __m256i lift = broadcast(multiple_from(middle, modulus.q));
   const Pairs factor = in_pairs_all(inverse);
   for_vectors(n, [&](i64 k, auto lanes) {
     const __m256i r = load(lanes, dropped + k);
-    const __m256i above = _mm256_and_si256(_mm256_cmpgt_epi32(r, half), whole);
-    const __m256i raised = _mm256_add_epi32(_mm256_add_epi32(load(lanes, in + k), lift), above);
+    const __m256i lifted = _mm256_add_epi32(load(lanes, in + k), lift);
+    const __m256i raised = _mm256_add_epi32(lifted, excess(r, half, whole));
     store(lanes, out + k, montgomery_multiply(in_pairs(_mm256_sub_epi32(raised, r)), factor, m));
+  });
+}
+
+/// r plus a multiple of q is below q + q0, and its product with R mod q below q R.
+void centred_remainder(u32* out, const u32* dropped, i64 n, u32 q0, const Modulus<u32>& modulus) {
+  const WordModulus m = in_lanes(modulus);
+  const u32 middle = (q0 - 1) / 2;
+  const __m256i whole = broadcast(q0), half = broadcast(middle);
+  const __m256i lift = broadcast(multiple_from(middle, modulus.q));
+  const Pairs one = in_pairs_all(modulus.montgomery_one);
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const __m256i r = load(lanes, dropped + k);
+    const __m256i lifted = _mm256_sub_epi32(_mm256_add_epi32(r, lift), excess(r, half, whole));
+    store(lanes, out + k, montgomery_multiply(in_pairs(lifted), one, m));
   });
 }
 
@@ -209,6 +233,7 @@ const CkksKernels<u32> kCkksKernels32Avx2 = {
     .product = product,
     .square = square,
     .rescale = rescale,
+    .centred_remainder = centred_remainder,
     .permute_signed = permute_signed,
     .automorphism_source = automorphism_source_in_eights,
     .permute = permute,

@@ -139,15 +139,16 @@ void add_inner_product(u64* out0, u64* out1, const u64* kept0, const u64* kept1,
     inner_row(out0, out1, kept0, kept1, factor, terms, count, Permuted{source}, n, m);
 }
 
-void subtract_scale(u64* out, const u64* in, u64 factor, i64 n, const Modulus<u64>& modulus) {
+void subtract_scale(u64* out, const u64* lhs, const u64* rhs, u64 factor, i64 n,
+                    const Modulus<u64>& modulus) {
   if (modulus.bits != 52) {
-    portable.subtract_scale(out, in, factor, n, modulus);
+    portable.subtract_scale(out, lhs, rhs, factor, n, modulus);
     return;
   }
   const DoubleModulus m = in_lanes(modulus);
   const Factor w = montgomery_factor(factor, modulus);
   for_vectors(n, [&](i64 k, auto lanes) {
-    const __m256d x = to_doubles(load(lanes, out + k)), y = to_doubles(load(lanes, in + k));
+    const __m256d x = to_doubles(load(lanes, lhs + k)), y = to_doubles(load(lanes, rhs + k));
     store(lanes, out + k, to_residues(multiply(_mm256_sub_pd(x, y), w, m), m));
   });
 }
@@ -193,6 +194,11 @@ void square(u64* const out[3], const u64* const in[2], i64 step, i64 n,
 
 // ---- rescaling ---------------------------------------------------------------------------------
 
+/// A residue modulo q0 as the centred representative.
+FHELIUM_INLINE __m256d centred(__m256d x, __m256d half, __m256d q0) {
+  return _mm256_sub_pd(x, _mm256_and_pd(_mm256_cmp_pd(x, half, _CMP_GT_OQ), q0));
+}
+
 /// With r the centred dropped residue, x - r is an integer below 2^51.
 void rescale(u64* out, const u64* in, const u64* dropped, i64 step, i64 n, u64 q0, u64 inverse,
              const Modulus<u64>& modulus) {
@@ -204,10 +210,22 @@ void rescale(u64* out, const u64* in, const u64* dropped, i64 step, i64 n, u64 q
   const Factor w = montgomery_factor(inverse, modulus);
   const __m256d whole = broadcast((double)(i64)q0), half = broadcast((double)(i64)(q0 / 2));
   for_vectors(n, [&](i64 k, auto lanes) {
-    const __m256d x = to_doubles(load(lanes, in + k)), r = to_doubles(load(lanes, dropped + k));
-    const __m256d above = _mm256_and_pd(_mm256_cmp_pd(r, half, _CMP_GT_OQ), whole);
-    const __m256d difference = _mm256_sub_pd(x, _mm256_sub_pd(r, above));
-    store(lanes, out + k, to_residues(multiply(difference, w, m), m));
+    const __m256d x = to_doubles(load(lanes, in + k));
+    const __m256d r = centred(to_doubles(load(lanes, dropped + k)), half, whole);
+    store(lanes, out + k, to_residues(multiply(_mm256_sub_pd(x, r), w, m), m));
+  });
+}
+
+void centred_remainder(u64* out, const u64* dropped, i64 n, u64 q0, const Modulus<u64>& modulus) {
+  if (modulus.bits != 52 || q0 >> 50 != 0) {
+    portable.centred_remainder(out, dropped, n, q0, modulus);
+    return;
+  }
+  const DoubleModulus m = in_lanes(modulus);
+  const __m256d whole = broadcast((double)(i64)q0), half = broadcast((double)(i64)(q0 / 2));
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const __m256d r = centred(to_doubles(load(lanes, dropped + k)), half, whole);
+    store(lanes, out + k, to_residues(reduce(r, m), m));
   });
 }
 
@@ -236,6 +254,7 @@ const CkksKernels<u64> kCkksKernels64Avx2 = {
     .product = product,
     .square = square,
     .rescale = rescale,
+    .centred_remainder = centred_remainder,
     .permute_signed = permute_signed,
     .automorphism_source = automorphism_source_in_eights,
     .permute = permute,

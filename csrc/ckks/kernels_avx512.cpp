@@ -120,17 +120,18 @@ void add_inner_product(u64* out0, u64* out1, const u64* kept0, const u64* kept1,
     inner_row(out0, out1, kept0, kept1, factor, terms, count, Permuted{source}, n, m);
 }
 
-/// out - in + q lies in (0, 2 q): the product is below 2 q^2 < q R.
-void subtract_scale(u64* out, const u64* in, u64 factor, i64 n, const Modulus<u64>& modulus) {
+/// lhs - rhs + q lies in (0, 2 q): the product is below 2 q^2 < q R.
+void subtract_scale(u64* out, const u64* lhs, const u64* rhs, u64 factor, i64 n,
+                    const Modulus<u64>& modulus) {
   if (modulus.bits != 52) {
-    portable.subtract_scale(out, in, factor, n, modulus);
+    portable.subtract_scale(out, lhs, rhs, factor, n, modulus);
     return;
   }
   const VectorModulus m = in_lanes(modulus);
   const __m512i by = broadcast(factor);
   for_vectors(n, [&](i64 k, auto lanes) {
-    const __m512i lifted = _mm512_add_epi64(load(lanes, out + k), m.q);
-    const __m512i difference = _mm512_sub_epi64(lifted, load(lanes, in + k));
+    const __m512i lifted = _mm512_add_epi64(load(lanes, lhs + k), m.q);
+    const __m512i difference = _mm512_sub_epi64(lifted, load(lanes, rhs + k));
     store(lanes, out + k, montgomery_multiply(difference, by, m));
   });
 }
@@ -188,9 +189,24 @@ void square(u64* const out[3], const u64* const in[2], i64 step, i64 n,
 
 // ---- rescaling ---------------------------------------------------------------------------------
 
-// With h = (q0 - 1) / 2 and t = x + h mod q0, the centred r is t - h, so x - r = x + h - t. Here t
-// is only brought below 2 q, and x + h + 2 q - t lies in (0, 4 q): the product is below 4 q^2 < q
-// R.
+/// With h = (q0 - 1) / 2 and t = x + h mod q0, the centred r of a residue x modulo q0 is t - h.
+struct Centring {
+  __m512i q0, half;
+  u64 shift;  // h mod q
+
+  Centring(u64 dropped, const Modulus<u64>& m)
+      : q0(broadcast(dropped)),
+        half(broadcast((dropped - 1) / 2)),
+        shift(reduce_word((dropped - 1) / 2, m)) {}
+};
+
+/// t modulo q, below 2 q.
+FHELIUM_INLINE __m512i shifted(__m512i x, const Centring& by, const VectorModulus& m) {
+  return reduce_lazy(add_modular(x, by.half, by.q0), m);
+}
+
+// x - r is x + h - t; with t below 2 q, x + h + 2 q - t lies in (0, 4 q): the product is below
+// 4 q^2 < q R.
 void rescale(u64* out, const u64* in, const u64* dropped, i64 step, i64 n, u64 q0, u64 inverse,
              const Modulus<u64>& modulus) {
   if (modulus.bits != 52 || step != 1 || q0 >> 52 != 0) {
@@ -198,13 +214,28 @@ void rescale(u64* out, const u64* in, const u64* dropped, i64 step, i64 n, u64 q
     return;
   }
   const VectorModulus m = in_lanes(modulus);
-  const u64 middle = (q0 - 1) / 2;
-  const __m512i whole = broadcast(q0), half = broadcast(middle), factor = broadcast(inverse);
-  const __m512i lift = broadcast(reduce_word(middle, modulus) + 2 * modulus.q);
+  const Centring centring(q0, modulus);
+  const __m512i factor = broadcast(inverse), lift = broadcast(centring.shift + 2 * modulus.q);
   for_vectors(n, [&](i64 k, auto lanes) {
-    const __m512i t = reduce_lazy(add_modular(load(lanes, dropped + k), half, whole), m);
+    const __m512i t = shifted(load(lanes, dropped + k), centring, m);
     const __m512i x = _mm512_add_epi64(load(lanes, in + k), lift);
     store(lanes, out + k, montgomery_multiply(_mm512_sub_epi64(x, t), factor, m));
+  });
+}
+
+/// t + q - (h mod q) lies in (0, 3 q).
+void centred_remainder(u64* out, const u64* dropped, i64 n, u64 q0, const Modulus<u64>& modulus) {
+  if (modulus.bits != 52 || q0 >> 52 != 0) {
+    portable.centred_remainder(out, dropped, n, q0, modulus);
+    return;
+  }
+  const VectorModulus m = in_lanes(modulus);
+  const Centring centring(q0, modulus);
+  const __m512i lift = broadcast(modulus.q - centring.shift);
+  for_vectors(n, [&](i64 k, auto lanes) {
+    const __m512i t = shifted(load(lanes, dropped + k), centring, m);
+    const __m512i lifted = _mm512_add_epi64(t, lift);
+    store(lanes, out + k, reduce_once(reduce_once(lifted, m.q), m.q));
   });
 }
 
@@ -238,6 +269,7 @@ const CkksKernels<u64> kCkksKernels64Avx512 = {
     .product = product,
     .square = square,
     .rescale = rescale,
+    .centred_remainder = centred_remainder,
     .permute_signed = permute_signed,
     .automorphism_source = automorphism_source_in_eights,
     .permute = permute,

@@ -84,11 +84,12 @@ void add_inner_product(Word* out0, Word* out1, const Word* kept0, const Word* ke
 }
 
 template <class Word>
-void subtract_scale(Word* out, const Word* in, Word factor, i64 n, const Modulus<Word>& modulus) {
+void subtract_scale(Word* out, const Word* lhs, const Word* rhs, Word factor, i64 n,
+                    const Modulus<Word>& modulus) {
   with_radix(modulus, [&](auto radix) {
     const Modulus<Word> m = modulus;
     for (i64 k = 0; k < n; ++k)
-      out[k] = montgomery_multiply<radix.kBits>(subtract_modular(out[k], in[k], m.q), factor, m);
+      out[k] = montgomery_multiply<radix.kBits>(subtract_modular(lhs[k], rhs[k], m.q), factor, m);
   });
 }
 
@@ -138,17 +139,30 @@ void square(Word* const out[3], const Word* const in[2], i64 step, i64 n, const 
   with_radix(m, [&](auto radix) { square_row<radix.kBits>(out, in, step, n, m); });
 }
 
-// With h = (q0 - 1) / 2 and t = x + h mod q0, the centred r is t - h, so x - r = x - (t - h). The
+// With h = (q0 - 1) / 2 and t = x + h mod q0, the centred r of a residue x modulo q0 is t - h. The
 // sum t + (q - h mod q) is below two moduli, and so fits the word.
+template <class Word>
+struct Centring {
+  Word q0, half, shift, wrapped;
+
+  Centring(Word dropped, const Modulus<Word>& m)
+      : q0(dropped),
+        half((dropped - 1) / 2),
+        shift(m.q - reduce_word(half, m)),
+        wrapped(shift - dropped) {}
+  static Word remainder(Word x, const Centring& c, const Modulus<Word>& m) {
+    const Word t = x + c.half;
+    return reduce_word((Word)(t + (t >= c.q0 ? c.wrapped : c.shift)), m);
+  }
+};
+
 template <int kBits, class Word>
 void rescale_row(Word* out, const Word* in, const Word* dropped, i64 step, i64 n, Word q0,
                  Word inverse, const Modulus<Word>& modulus) {
   const Modulus<Word> m = modulus;
-  const Word half = (q0 - 1) / 2, shift = m.q - reduce_word(half, m);
-  const Word wrapped = shift - q0;
+  const Centring<Word> centring(q0, m);
   for (i64 k = 0; k < n; ++k) {
-    const Word t = dropped[k * step] + half;
-    const Word r = reduce_word((Word)(t + (t >= q0 ? wrapped : shift)), m);
+    const Word r = Centring<Word>::remainder(dropped[k * step], centring, m);
     out[k] = montgomery_multiply<kBits, Word>(in[k * step] + (m.q - r), inverse, m);  // 2 q^2 < q R
   }
 }
@@ -158,6 +172,14 @@ void rescale(Word* out, const Word* in, const Word* dropped, i64 step, i64 n, Wo
              const Modulus<Word>& m) {
   with_radix(
       m, [&](auto radix) { rescale_row<radix.kBits>(out, in, dropped, step, n, q0, inverse, m); });
+}
+
+template <class Word>
+void centred_remainder(Word* out, const Word* dropped, i64 n, Word q0,
+                       const Modulus<Word>& modulus) {
+  const Modulus<Word> m = modulus;
+  const Centring<Word> centring(q0, m);
+  for (i64 k = 0; k < n; ++k) out[k] = Centring<Word>::remainder(dropped[k], centring, m);
 }
 
 // X^j goes to X^(j g) and X^n is -1. Position k is reached from j = k g^-1 mod 2n where that is
@@ -197,6 +219,7 @@ constexpr CkksKernels<Word> kPortable = {
     .product = product<Word>,
     .square = square<Word>,
     .rescale = rescale<Word>,
+    .centred_remainder = centred_remainder<Word>,
     .permute_signed = permute_signed<Word>,
     .automorphism_source = automorphism_source,
     .permute = permute<Word>,

@@ -201,7 +201,7 @@ class KeySwitch {
       rns_.add(remainder, 1, remainder, 1, second, 1, n_, m);
     }
     if (call_.to_ntt) ntt_.forward(remainder, remainder, 1, n_, call_.ntt.row(limb), m, nullptr);
-    ckks_.subtract_scale(out, remainder,
+    ckks_.subtract_scale(out, out, remainder,
                          call_.rescale ? t_.rescaled_inverse[limb] : t_.special_inverse[limb], n_,
                          m);
   }

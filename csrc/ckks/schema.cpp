@@ -5,6 +5,12 @@ FHELIUM_LIBRARY(fhelium_ckks_ops, m) {
   m.def("add_plaintext_(Tensor(a!) ciphertext, Tensor plaintext, Tensor rns_params) -> ()");
   m.def("multiply_plaintext(Tensor ciphertext, Tensor plaintext, Tensor rns_params) -> Tensor");
   m.def("multiply_plaintext_(Tensor(a!) ciphertext, Tensor plaintext, Tensor rns_params) -> ()");
+  m.def(
+      "multiply_plaintext_rescale(Tensor ciphertext, Tensor plaintext, Tensor inverse, "
+      "Tensor ntt_tables, Tensor rns_params) -> Tensor");
+  m.def(
+      "sum_plaintext_products(Tensor[] ciphertexts, Tensor[] plaintexts, Tensor rns_params) -> "
+      "Tensor");
   m.def("ciphertext_product(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor");
   m.def("ciphertext_square(Tensor input, Tensor rns_params) -> Tensor");
   m.def("key_switch_inner_product(Tensor digits, Tensor key, Tensor rns_params) -> Tensor");
@@ -24,6 +30,8 @@ FHELIUM_LIBRARY(fhelium_ckks_ops, m) {
       "multiply_relinearize_rescale(Tensor lhs, Tensor rhs, Tensor key, Tensor switch_tables, "
       "Tensor ntt_tables) -> Tensor");
   m.def("rescale_nearest(Tensor input, Tensor inverse, Tensor rns_params) -> Tensor");
+  m.def(
+      "rescale_ntt(Tensor input, Tensor inverse, Tensor ntt_tables, Tensor rns_params) -> Tensor");
   m.def("rescale_truncating(Tensor input, Tensor inverse, Tensor rns_params) -> Tensor");
   m.def("automorphism_coefficient(Tensor input, int galois_element, Tensor rns_params) -> Tensor");
   m.def("automorphism_ntt(Tensor input, int galois_element) -> Tensor");

@@ -13,13 +13,6 @@ struct Arguments {
   bool from_ntt, to_ntt, rescale;
 };
 
-/// Rows whose coefficients lie side by side: a strided tensor is copied.
-template <class Word>
-ResidueRows<Word> plain_rows(Tensor& tensor) {
-  if (tensor.stride(tensor.dim() - 1) != 1) tensor = fhelium::contiguous(tensor);
-  return rows_of<Word>(tensor);
-}
-
 /// [components, *batch, limb, N] of the table's limbs.
 template <class Word>
 void check_input(const Arguments& arguments, const Tensor& input, int64_t components,

@@ -1,5 +1,5 @@
 // Rescaling that rounds down. It exists for comparison: kernels of the fast paths round to nearest.
-#include "common/checks.h"
+#include "ckks/rescale.h"
 #include "common/row_loop.h"
 
 namespace fhelium {
@@ -19,24 +19,19 @@ void truncate_row(Word* out, const Word* in, const Word* dropped, i64 step, i64 
 Tensor rescale_truncating(const Tensor input, const Tensor inverse, const Tensor rns_params) {
   constexpr auto kName = "rescale_truncating";
   check_residues(kName, "input", input);
-  Sizes shape = sizes_of(input);
-  const int64_t limbs = shape[shape.size() - 2];
-  if (limbs < 2)
-    refuse(kName, "the input has " + std::to_string(limbs) + " limbs, needed are at least 2",
-           "Row 0 is dropped and at least one limb remains", "The modulus chain is exhausted");
-  shape[shape.size() - 2] = limbs - 1;
+  const Sizes shape = check_limb_to_drop(kName, input);
   return for_word_of(input, [&](auto word) {
     using Word = decltype(word);
-    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
-    const auto constants = check_constants(kName, "inverse", inverse, moduli.data() + 1, limbs - 1);
+    const auto in = rows_of<Word>(input);
+    const RescaleConstants<Word> constants(kName, inverse, rns_params, in.limbs);
     Tensor out = empty_on(input, shape);
-    const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
+    const auto o = rows_of<Word>(out);
     for_each_row(o.limbs, o.batches, o.degree, 3.0, [&](int64_t limb, int64_t batch) {
-      const auto& m = moduli[static_cast<size_t>(limb + 1)];
+      const auto& m = constants.modulus(limb + 1);
       with_radix(m, [&](auto radix) {
         truncate_row<radix.kBits>(o.pointer(batch, limb), in.pointer(batch, limb + 1),
                                   in.pointer(batch, 0), in.step, o.degree,
-                                  constants[static_cast<size_t>(limb)], m);
+                                  constants.inverse[static_cast<size_t>(limb)], m);
       });
     });
     return out;

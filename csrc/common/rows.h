@@ -40,6 +40,13 @@ ResidueRows<Word> rows_of(const Tensor& tensor) {
   return rows;
 }
 
+/// Rows whose coefficients lie side by side: a tensor where they do not becomes its copy.
+template <class Word>
+ResidueRows<Word> plain_rows(Tensor& tensor) {
+  if (tensor.stride(tensor.dim() - 1) != 1) tensor = fhelium::contiguous(tensor);
+  return rows_of<Word>(tensor);
+}
+
 /// Rows of a tensor that passed check_broadcast, as if it had the batch shape of `like`; a last
 /// axis of 1 has step 0.
 template <class Word>

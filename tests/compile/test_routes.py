@@ -160,6 +160,22 @@ def test_plaintexts_and_batches(ring: CompileRing, domain: str, batch: tuple[int
     require_equal(found, expected)
 
 
+@pytest.mark.parametrize("domain", ["coefficient", "ntt"])
+def test_a_plaintext_product_with_its_rescaling(ring: CompileRing, domain: str) -> None:
+    x_type = f"!ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = {domain}>"
+    p_type = PLAIN.format(domain="ntt", form="montgomery")
+    text = f"""
+    func.func @f(%x: {x_type} {{core.name = "x"}}, %p: {p_type} {{core.name = "p"}})
+        -> !ckks.ciphertext {{
+      %0 = "ckks.multiply_plaintext_rescale"(%x, %p) : ({x_type}, {p_type}) -> !ckks.ciphertext
+      func.return %0 : !ckks.ciphertext
+    }}"""
+    engine, x = ring.engine, ring.encrypt(0.25, output_domain=domain)
+    factor = engine.prepare_plaintext(torch.linspace(-1, 1, 512), like=x)
+    found = routes(ring, ring.parse(text), [x, factor])
+    require_equal(found, (engine.multiply_plaintext_and_rescale(x, factor),))
+
+
 def test_sums_of_plaintext_products_and_hoisted_rotations(ring: CompileRing) -> None:
     x_type = "!ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt>"
     p_type = PLAIN.format(domain="ntt", form="montgomery")

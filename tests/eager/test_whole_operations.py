@@ -19,7 +19,13 @@ RINGS = {
     "wide base": {"depth": 3, "scale_bits": 50, "alpha": 2},
     "int32": {"depth": 4, "scale_bits": 25, "dtype_name": "int32"},
 }
-COMPOSED = ("native-ckks-key-switch", "native-ckks-hoisted-rotation", "native-ckks-product-rescale")
+COMPOSED = (
+    "native-ckks-key-switch",
+    "native-ckks-hoisted-rotation",
+    "native-ckks-product-rescale",
+    "native-ckks-plaintext-product-rescale",
+    "native-ckks-rescale",
+)
 
 
 @pytest.fixture(scope="module", params=RINGS)
@@ -88,6 +94,46 @@ def test_a_product_is_its_three_steps(routes, domain) -> None:
             three = composed.rescale_to_next_depth(composed.relinearize(three))
             assert_equal(whole.multiply_and_rescale(lhs, rhs), three)
             assert_equal(composed.multiply_and_rescale(lhs, rhs), three)
+
+
+@pytest.mark.parametrize("domain", ["ntt", "coefficient"])
+@pytest.mark.parametrize("output_domain", ["ntt", "coefficient"])
+def test_a_rescaling_is_that_of_coefficients(routes, domain, output_domain) -> None:
+    whole, composed, values = routes
+    for depth in range(whole.config.max_depth):
+        x = whole.mod_switch_to_depth(values[domain], depth)
+        product = whole.multiply(x, x)  # three components
+        for value in (product, product[1], product[:1], product[::2]):
+            found = whole.rescale_to_next_depth(value, output_domain=output_domain)
+            expected = composed.rescale_to_next_depth(value, output_domain=output_domain)
+            assert_equal(found, expected)
+
+
+@pytest.mark.parametrize("domain", ["ntt", "coefficient"])
+def test_a_plaintext_product_is_its_two_steps(routes, domain) -> None:
+    whole, composed, values = routes
+    for depth in range(whole.config.max_depth):
+        x = whole.mod_switch_to_depth(values[domain], depth)
+        weights = torch.linspace(-1, 1, 3 * whole.config.num_slots).reshape(3, -1)
+        many = whole.prepare_plaintext(weights, like=x)
+        one = whole.prepare_plaintext(weights[0], like=x[0])
+        for ciphertext, plaintext in ((x, many), (x, one), (x[0], one), (x[:1], many)):
+            two = composed.rescale_to_next_depth(composed.multiply_plaintext(ciphertext, plaintext))
+            assert_equal(whole.multiply_plaintext_and_rescale(ciphertext, plaintext), two)
+            assert_equal(composed.multiply_plaintext_and_rescale(ciphertext, plaintext), two)
+
+
+@pytest.mark.parametrize("domain", ["ntt", "coefficient"])
+def test_a_sum_of_plaintext_products_is_that_of_its_terms(routes, domain) -> None:
+    whole, _, values = routes
+    x, y = values[domain], whole.rotate_by_step(values[domain], 1)
+    weights = torch.linspace(-1, 1, 4 * whole.config.num_slots).reshape(4, -1)
+    plaintexts = [whole.prepare_plaintext(w, like=x[0]) for w in weights]
+    terms = [x, y, x[1], y]
+    total = whole.sum_plaintext_products(terms, plaintexts)
+    pairs = zip(terms, plaintexts, strict=True)
+    products = [whole.multiply_plaintext(term, plaintext) for term, plaintext in pairs]
+    assert torch.equal(total.data, whole.add_many(products).data)
 
 
 def test_another_secret_key(routes) -> None:

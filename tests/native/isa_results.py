@@ -14,8 +14,9 @@ import sys
 from collections.abc import Iterator
 
 import torch
-from rns_oracle import INT32, centred, ckks, is_prime, parameters, primes, rns, seen_as
+from rns_oracle import INT32, INT64, centred, ckks, is_prime, parameters, primes, rns, seen_as
 from test_basis_conversion import Chain, chain_of, crafted
+from test_rescaling_in_ntt import Chain as RescaleChain
 from torch import Tensor
 
 sampler = torch.ops.fhelium_random_ops
@@ -162,6 +163,24 @@ def rescaling() -> Iterator[Case]:
         middle = residues((len(moduli), 12), moduli)
         middle[0] = (dropped // 2 + torch.arange(-6, 6)) % dropped
         yield f"rescale by {dropped}: middle", ckks.rescale_nearest(middle, constants, p)
+
+
+def rescaling_in_ntt() -> Iterator[Case]:
+    """Every size of prime as the one that goes, and sums of products."""
+    for word, n in ((INT64, 64), (INT32, 64), (INT64, 2**12), (INT32, 2**12)):
+        mixed = [primes(bits, 1, n)[0] for bits in word.sizes]
+        for first in range(len(mixed)):
+            chain = RescaleChain(mixed[first:] + mixed[:first], n, word)
+            p = chain.params
+            for pattern in PATTERNS:
+                x = residues((2, len(mixed), n), chain.moduli, pattern).to(word.dtype)
+                y = residues((len(mixed), n), chain.moduli, seed=1).to(word.dtype)
+                label = f"{word}, {n}, {chain.moduli[0]}, {pattern}"
+                yield f"rescale_ntt: {label}", ckks.rescale_ntt(x, *chain.constants)
+                product = ckks.multiply_plaintext_rescale(x, y, *chain.constants)
+                yield f"multiply_plaintext_rescale: {label}", product
+                total = ckks.sum_plaintext_products([x, x, x], [y, y, x[0]], p)
+                yield f"sum_plaintext_products: {label}", total
 
 
 def automorphisms() -> Iterator[Case]:
@@ -376,8 +395,8 @@ def embedding() -> Iterator[Case]:
 FAMILIES = {
     f.__name__: f
     for f in (
-        coefficient_wise, lazies, integers, products, rescaling, automorphisms, conversions,
-        narrow_words, narrow_numbers, samplers, codec, embedding,
+        coefficient_wise, lazies, integers, products, rescaling, rescaling_in_ntt, automorphisms,
+        conversions, narrow_words, narrow_numbers, samplers, codec, embedding,
     )
 }  # fmt: skip
 

@@ -159,6 +159,12 @@ def variant(dtype: torch.dtype) -> tuple[str, Tensor, Tensor, Tensor]:
     return "scalar", residues(2), tables, parameters()
 
 
+def dropping_in_ntt(dtype: torch.dtype) -> tuple[Tensor, ...]:
+    """Division of NTT values by the first prime."""
+    values, inverse, params = dropping(dtype)
+    return values, inverse, packed(dtype)[1], params
+
+
 def switching(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
     """A key of two digits over Q and P, its constants, and the transform's tables."""
     primes = PRIMES + SPECIAL
@@ -284,6 +290,15 @@ SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
     "fhelium_ckks_ops::add_plaintext_": ciphertext_and_plaintext,
     "fhelium_ckks_ops::multiply_plaintext": ciphertext_and_plaintext,
     "fhelium_ckks_ops::multiply_plaintext_": ciphertext_and_plaintext,
+    "fhelium_ckks_ops::multiply_plaintext_rescale": lambda dtype: (
+        *ciphertext_and_plaintext(dtype)[:2],
+        *dropping_in_ntt(dtype)[1:],
+    ),
+    "fhelium_ckks_ops::sum_plaintext_products": lambda dtype: (
+        [residues(2, 4, seed=seed, dtype=dtype) for seed in range(3)],
+        [residues(4, seed=seed, dtype=dtype) for seed in range(3, 6)],
+        parameters(dtype),
+    ),
     "fhelium_ckks_ops::ciphertext_product": two_ciphertexts,
     "fhelium_ckks_ops::ciphertext_square": one,
     "fhelium_ckks_ops::key_switch_tables": lambda dtype: (
@@ -319,6 +334,7 @@ SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
         *switching(dtype),
     ),
     "fhelium_ckks_ops::rescale_nearest": dropping,
+    "fhelium_ckks_ops::rescale_ntt": dropping_in_ntt,
     "fhelium_ckks_ops::rescale_truncating": dropping,
     "fhelium_ckks_ops::encrypt_with_public": encrypting_with_public,
     "fhelium_ckks_ops::encrypt_with_secret": encrypting_with_secret,

@@ -11,7 +11,10 @@ from fhelium.backend.ckks.levels import (
     NativeRescaleImplementation,
 )
 from fhelium.backend.ckks.plaintexts import NativePreparePlaintextImplementation
-from fhelium.backend.ckks.product_rescale import NativeProductRescaleImplementation
+from fhelium.backend.ckks.product_rescale import (
+    NativePlaintextProductRescaleImplementation,
+    NativeProductRescaleImplementation,
+)
 from fhelium.backend.ckks.products import (
     NativeAddManyImplementation,
     NativePlaintextProductImplementation,
@@ -19,6 +22,7 @@ from fhelium.backend.ckks.products import (
     NativeProductImplementation,
     NativeScalarImplementation,
 )
+from fhelium.backend.ckks.whole_rescaling import WholeRescaleImplementation
 from fhelium.backend.ckks.whole_switching import (
     WholeKeySwitchImplementation,
     WholeProductImplementation,
@@ -38,10 +42,16 @@ IMPLEMENTATIONS = (
     NativeModSwitchImplementation,
     NativeAlignImplementation,
     NativeProductRescaleImplementation,
+    NativePlaintextProductRescaleImplementation,
     NativePreparePlaintextImplementation,
     WholeKeySwitchImplementation,
     WholeProductImplementation,
+    WholeRescaleImplementation,
 )
 
-PREFERRED = (WholeKeySwitchImplementation.name, WholeProductImplementation.name)
+PREFERRED = (
+    WholeKeySwitchImplementation.name,
+    WholeProductImplementation.name,
+    WholeRescaleImplementation.name,
+)
 """Whole operations come before their compositions; both give the same bits."""

@@ -1,4 +1,4 @@
-"""Multiply, relinearize and rescale as the composition of the three: the definition of its bits."""
+"""Products with what follows them as compositions: the definition of their bits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fhelium.backend.ckks.key_switching import (
 from fhelium.backend.ckks.levels import rescale, rescale_symbols
 from fhelium.backend.implementation import CompositeImplementation
 from fhelium.backend.invocation import OperationInvocation
-from fhelium.backend.ntt import require_ntt_backend
+from fhelium.backend.ntt import Transform, require_ntt_backend, transform_symbols
 from fhelium.ir.dialects import ckks
 from fhelium.native.wrapper import ckks_ops
 
@@ -49,3 +49,33 @@ class NativeProductRescaleImplementation(CompositeImplementation):
         switched = apply_key(digits, key, switch.depth, switch.on_qp, tables)
         relinearized = switch.finish(product[:2], switched)
         return rescale(on_q.backend, relinearized, switch.depth, (domain, domain), tables)
+
+
+class NativePlaintextProductRescaleImplementation(CompositeImplementation):
+    """Multiply by a plaintext and rescale as compositions of residue operators."""
+
+    name = "native-ckks-plaintext-product-rescale"
+    operation_types = (ckks.MultiplyPlaintextRescaleOp,)
+
+    def materials(self, invocation: OperationInvocation) -> dict[str, str]:
+        attributes = invocation.attributes
+        backend = require_ntt_backend(attributes.get("ntt_backend"))
+        depth, domain = attributes["depth"], attributes["polynomial_domain"]
+        symbols = rescale_symbols(backend, depth, ("ntt", domain))
+        return symbols | transform_symbols(backend, "Q", depth)
+
+    def compute(
+        self,
+        invocation: OperationInvocation,
+        operands: tuple[torch.Tensor, ...],
+        tables: dict[str, torch.Tensor],
+    ) -> torch.Tensor:
+        ciphertext, plaintext = operands
+        attributes = invocation.attributes
+        backend = require_ntt_backend(attributes.get("ntt_backend"))
+        depth, domain = attributes["depth"], attributes["polynomial_domain"]
+        on_q = Transform.of(backend, "Q", depth, tables)
+        if domain == "coefficient":
+            ciphertext = on_q.forward(ciphertext)
+        product = ckks_ops.multiply_plaintext(ciphertext, plaintext, on_q.rns_params)
+        return rescale(backend, product, depth, ("ntt", domain), tables)

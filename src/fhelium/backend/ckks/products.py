@@ -98,10 +98,10 @@ class NativePlaintextProductImplementation(CompositeImplementation):
         if invocation.attributes["polynomial_domain"] == "coefficient":
             transform = Transform.of(_backend(invocation), "Q", depth, tables)
             ciphertexts = tuple(transform.forward(ciphertext) for ciphertext in ciphertexts)
-        total = ckks_ops.multiply_plaintext(ciphertexts[0], plaintexts[0], rns_params)
-        for ciphertext, plaintext in zip(ciphertexts[1:], plaintexts[1:], strict=True):
-            product = ckks_ops.multiply_plaintext(ciphertext, plaintext, rns_params)
-            rns_ops.add_standard_(total, product, rns_params)
+        if invocation.operation_type is ckks.MultiplyPlaintextOp:
+            total = ckks_ops.multiply_plaintext(ciphertexts[0], plaintexts[0], rns_params)
+        else:
+            total = ckks_ops.sum_plaintext_products(list(ciphertexts), list(plaintexts), rns_params)
         if output_domain(invocation) == "coefficient":
             Transform.of(_backend(invocation), "Q", depth, tables).inverse_(total)
         return total

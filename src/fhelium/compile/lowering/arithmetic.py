@@ -50,8 +50,7 @@ def _add_plaintext(b: Builder, ciphertext: SSAValue, plaintext: SSAValue) -> SSA
 
 @lowers(ckks.MultiplyPlaintextOp)
 def _multiply_plaintext(b: Builder, ciphertext: SSAValue, plaintext: SSAValue) -> SSAValue:
-    product = _plaintext_product(b, ciphertext, plaintext)
-    return b.to_domain(product, b.output_domain())
+    return b.to_domain(plaintext_product(b, ciphertext, plaintext), b.output_domain())
 
 
 @lowers(ckks.SumPlaintextProductsOp)
@@ -59,7 +58,7 @@ def _sum_plaintext_products(
     b: Builder, ciphertexts: list[SSAValue], plaintexts: list[SSAValue]
 ) -> SSAValue:
     pairs = zip(ciphertexts, plaintexts, strict=True)
-    total = _total(b, [_plaintext_product(b, *pair) for pair in pairs])
+    total = _total(b, [plaintext_product(b, *pair) for pair in pairs])
     return b.to_domain(total, b.output_domain())
 
 
@@ -77,7 +76,8 @@ def _multiply_scalar(b: Builder, ciphertext: SSAValue) -> SSAValue:
     return b.emit(rns.MultiplyConstantOp, ciphertext, b.table(symbol), b.params())
 
 
-def _plaintext_product(b: Builder, ciphertext: SSAValue, plaintext: SSAValue) -> SSAValue:
+def plaintext_product(b: Builder, ciphertext: SSAValue, plaintext: SSAValue) -> SSAValue:
+    """Multiply by a plaintext: a product in the NTT domain."""
     factor = b.to_domain(ciphertext, "ntt")
     return b.emit(rns.MultiplyMontgomeryOp, factor, plaintext, b.params())
 

@@ -12,6 +12,7 @@ from fhelium.ir.dialects.ckks import (
     AddScalarOp,
     MultiplyOp,
     MultiplyPlaintextOp,
+    MultiplyPlaintextRescaleOp,
     MultiplyRescaleOp,
     MultiplyScalarOp,
     NegateOp,
@@ -370,6 +371,48 @@ class ArithmeticMethods(DeclaredMethods):
             Cheon, Kim, Kim, Song (ASIACRYPT 2017), multiplication by a constant vector.
         """
         return self._apply(MultiplyPlaintextOp, ciphertext, plaintext, output_domain=output_domain)
+
+    def multiply_plaintext_and_rescale(
+        self, ciphertext: Ciphertext, plaintext: Plaintext
+    ) -> Ciphertext:
+        """Multiply a ciphertext by an encoded vector and rescale the product, in one call.
+
+        The result is what ``multiply_plaintext`` and ``rescale_to_next_depth`` give one by one, bit
+        for bit, and the product is never written to memory.
+
+        Shapes:
+            [component, *batch, limb, N] x [*batch, limb, N] -> [component, *batch, limb - 1, N].
+            The plaintext's batch repeats over missing and size-1 axes.
+
+        State:
+            Depth d -> d + 1; scales multiply and are divided by q_d; the domain stays. The
+            plaintext is in NTT and Montgomery form, as ``prepare_plaintext(for_="multiply")`` gives
+            it.
+
+        Cost:
+            In the NTT domain one inverse NTT a component, of the limb that is dropped, and one
+            forward NTT for each limb and component that remains. A coefficient ciphertext costs one
+            more a limb and component in, and as many back.
+
+        Args:
+            ciphertext: The encrypted factor.
+            plaintext: The clear factor.
+
+        Raises:
+            StateError: Depths differ, or the plaintext is not prepared for a product.
+            DepthExhaustedError: Only the base prime is left.
+            BoundError: The product may not fit the modulus.
+
+        Example:
+            >>> half = engine.prepare_plaintext(0.5, like=x, for_="multiply")
+            >>> engine.multiply_plaintext_and_rescale(x, half).depth
+            1
+
+        Source:
+            Cheon, Han, Kim, Kim, Song (SAC 2018), "A full RNS variant of approximate homomorphic
+            encryption", rescaling.
+        """
+        return self._apply(MultiplyPlaintextRescaleOp, ciphertext, plaintext)
 
     def add_scalar(self, ciphertext: Ciphertext, value: float) -> Ciphertext:
         """Add one real number to every slot: c0 + round(value scale).

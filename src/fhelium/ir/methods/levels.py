@@ -34,8 +34,8 @@ class LevelMethods(DeclaredMethods):
             within 2^-44 of that. The noise bound grows by one rounding.
 
         Cost:
-            No NTT in the coefficient domain; in the NTT domain one inverse and one forward NTT a
-            limb and component.
+            No NTT in the coefficient domain; in the NTT domain one inverse NTT a component, of the
+            limb that is dropped, and one forward NTT for each limb and component that remains.
 
         Args:
             ciphertext: A product, two or three components.

@@ -29,11 +29,14 @@ OPERATORS = (
     "make_switching_key_",
     "multiply_plaintext",
     "multiply_plaintext_",
+    "multiply_plaintext_rescale",
     "multiply_relinearize_rescale",
     "relinearize",
     "rescale_nearest",
+    "rescale_ntt",
     "rescale_truncating",
     "slots_to_coefficients",
+    "sum_plaintext_products",
     "switch_galois",
     "switch_hoisted",
 )
@@ -152,6 +155,12 @@ def multiply_plaintext_(ciphertext: Tensor, plaintext: Tensor, rns_params: Tenso
     return None
 
 
+def multiply_plaintext_rescale(
+    ciphertext: Tensor, plaintext: Tensor, inverse: Tensor, ntt_tables: Tensor, rns_params: Tensor
+) -> Tensor:
+    return shapes.one_limb_less(ciphertext)
+
+
 def multiply_relinearize_rescale(
     lhs: Tensor, rhs: Tensor, key: Tensor, switch_tables: Tensor, ntt_tables: Tensor
 ) -> Tensor:
@@ -173,12 +182,22 @@ def rescale_nearest(input: Tensor, inverse: Tensor, rns_params: Tensor) -> Tenso
     return shapes.with_limbs_of(input, inverse)
 
 
+def rescale_ntt(input: Tensor, inverse: Tensor, ntt_tables: Tensor, rns_params: Tensor) -> Tensor:
+    return shapes.with_limbs_of(input, inverse)
+
+
 def rescale_truncating(input: Tensor, inverse: Tensor, rns_params: Tensor) -> Tensor:
     return shapes.with_limbs_of(input, inverse)
 
 
 def slots_to_coefficients(slots: Tensor, tables: Tensor) -> Tensor:
     return shapes.coefficients_of_slots(slots)
+
+
+def sum_plaintext_products(
+    ciphertexts: list[Tensor], plaintexts: list[Tensor], rns_params: Tensor
+) -> Tensor:
+    return shapes.like_first(ciphertexts)
 
 
 def switch_galois(
@@ -225,11 +244,14 @@ FAKES = {
     "make_switching_key_": make_switching_key_,
     "multiply_plaintext": multiply_plaintext,
     "multiply_plaintext_": multiply_plaintext_,
+    "multiply_plaintext_rescale": multiply_plaintext_rescale,
     "multiply_relinearize_rescale": multiply_relinearize_rescale,
     "relinearize": relinearize,
     "rescale_nearest": rescale_nearest,
+    "rescale_ntt": rescale_ntt,
     "rescale_truncating": rescale_truncating,
     "slots_to_coefficients": slots_to_coefficients,
+    "sum_plaintext_products": sum_plaintext_products,
     "switch_galois": switch_galois,
     "switch_hoisted": switch_hoisted,
 }

@@ -18,6 +18,11 @@ def like(tensor: Tensor) -> Tensor:
     return tensor.new_empty(tensor.shape)
 
 
+def like_first(tensors: list[Tensor]) -> Tensor:
+    """Return the shape and type of the first of some inputs."""
+    return tensors[0].new_empty(tensors[0].shape)
+
+
 def parameter_rows(moduli: Tensor) -> Tensor:
     """[limb] -> int64 [row, limb]."""
     return moduli.new_empty((PARAMETER_ROWS, moduli.shape[0]), dtype=torch.int64)

@@ -174,6 +174,16 @@ def multiply_plaintext_(ciphertext: Tensor, plaintext: Tensor, rns_params: Tenso
     torch.ops.fhelium_ckks_ops.multiply_plaintext_.default(ciphertext, plaintext, rns_params)
 
 
+def multiply_plaintext_rescale(
+    ciphertext: Tensor, plaintext: Tensor, inverse: Tensor, ntt_tables: Tensor, rns_params: Tensor
+) -> Tensor:
+    """``multiply_plaintext_rescale(Tensor ciphertext, Tensor plaintext, Tensor inverse, Tensor ntt_tables, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.multiply_plaintext_rescale.default(
+        ciphertext, plaintext, inverse, ntt_tables, rns_params
+    )
+
+
 def multiply_relinearize_rescale(
     lhs: Tensor, rhs: Tensor, key: Tensor, switch_tables: Tensor, ntt_tables: Tensor
 ) -> Tensor:
@@ -205,6 +215,12 @@ def rescale_nearest(input: Tensor, inverse: Tensor, rns_params: Tensor) -> Tenso
     return torch.ops.fhelium_ckks_ops.rescale_nearest.default(input, inverse, rns_params)
 
 
+def rescale_ntt(input: Tensor, inverse: Tensor, ntt_tables: Tensor, rns_params: Tensor) -> Tensor:
+    """``rescale_ntt(Tensor input, Tensor inverse, Tensor ntt_tables, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.rescale_ntt.default(input, inverse, ntt_tables, rns_params)
+
+
 def rescale_truncating(input: Tensor, inverse: Tensor, rns_params: Tensor) -> Tensor:
     """``rescale_truncating(Tensor input, Tensor inverse, Tensor rns_params) -> Tensor``"""
     require_native()
@@ -215,6 +231,16 @@ def slots_to_coefficients(slots: Tensor, tables: Tensor) -> Tensor:
     """``slots_to_coefficients(Tensor slots, Tensor tables) -> Tensor``"""
     require_native()
     return torch.ops.fhelium_ckks_ops.slots_to_coefficients.default(slots, tables)
+
+
+def sum_plaintext_products(
+    ciphertexts: list[Tensor], plaintexts: list[Tensor], rns_params: Tensor
+) -> Tensor:
+    """``sum_plaintext_products(Tensor[] ciphertexts, Tensor[] plaintexts, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.sum_plaintext_products.default(
+        ciphertexts, plaintexts, rns_params
+    )
 
 
 def switch_galois(

@@ -23,7 +23,7 @@ from fhelium.ir.dialects.ckks.plain import (
     MultiplyPlaintextOp,
     MultiplyScalarOp,
 )
-from fhelium.ir.dialects.ckks.products import MultiplyRescaleOp
+from fhelium.ir.dialects.ckks.products import MultiplyPlaintextRescaleOp, MultiplyRescaleOp
 from fhelium.ir.dialects.ckks.representation import (
     CoefficientToNttOp,
     FromMontgomeryOp,
@@ -53,6 +53,7 @@ CKKS = Dialect(
         MultiplyRescaleOp,
         AddPlaintextOp,
         MultiplyPlaintextOp,
+        MultiplyPlaintextRescaleOp,
         AddScalarOp,
         MultiplyScalarOp,
         AddManyOp,

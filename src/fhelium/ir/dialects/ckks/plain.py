@@ -141,25 +141,7 @@ class MultiplyPlaintextOp(DeclaredOperation):
         *,
         output_domain: PolynomialDomain | None = None,
     ) -> CkksState:
-        operation = cls.public_name()
-        require_ciphertext(operation, ciphertext)
-        require_same_context(operation, ciphertext, plaintext, names=_NAMES)
-        remedy = 'Prepare it with engine.prepare_plaintext(..., for_="multiply")'
-        require(operation, plaintext, "residue_representation", "montgomery", remedy, "plaintext")
-        require(operation, plaintext, "polynomial_domain", "ntt", remedy, "plaintext")
-        require_agreement(operation, (ciphertext, plaintext), "depth", names=_NAMES)
-        noise_bound = known_sum(
-            known_product(ciphertext.message_bound, plaintext.noise_bound),
-            known_product(plaintext.message_bound, ciphertext.noise_bound),
-            known_product(ciphertext.noise_bound, plaintext.noise_bound),
-        )
-        return ciphertext.replace(
-            scale=known_product(ciphertext.scale, plaintext.scale),
-            polynomial_domain=chosen_domain(operation, output_domain, ciphertext.polynomial_domain),
-            noise_bound=noise_bound,
-            message_bound=known_product(ciphertext.message_bound, plaintext.message_bound),
-            insecure=ciphertext.insecure or plaintext.insecure,
-        ).check_bounds(operation)
+        return transfer_plaintext_product(cls.public_name(), ciphertext, plaintext, output_domain)
 
     @staticmethod
     def reference(
@@ -169,6 +151,33 @@ class MultiplyPlaintextOp(DeclaredOperation):
         output_domain: PolynomialDomain | None = None,
     ) -> torch.Tensor:
         return ciphertext * plaintext
+
+
+def transfer_plaintext_product(
+    operation: str,
+    ciphertext: CkksState,
+    plaintext: CkksState,
+    output_domain: PolynomialDomain | None = None,
+) -> CkksState:
+    """Give the state after the product with an encoded vector."""
+    require_ciphertext(operation, ciphertext)
+    require_same_context(operation, ciphertext, plaintext, names=_NAMES)
+    remedy = 'Prepare it with engine.prepare_plaintext(..., for_="multiply")'
+    require(operation, plaintext, "residue_representation", "montgomery", remedy, "plaintext")
+    require(operation, plaintext, "polynomial_domain", "ntt", remedy, "plaintext")
+    require_agreement(operation, (ciphertext, plaintext), "depth", names=_NAMES)
+    noise_bound = known_sum(
+        known_product(ciphertext.message_bound, plaintext.noise_bound),
+        known_product(plaintext.message_bound, ciphertext.noise_bound),
+        known_product(ciphertext.noise_bound, plaintext.noise_bound),
+    )
+    return ciphertext.replace(
+        scale=known_product(ciphertext.scale, plaintext.scale),
+        polynomial_domain=chosen_domain(operation, output_domain, ciphertext.polynomial_domain),
+        noise_bound=noise_bound,
+        message_bound=known_product(ciphertext.message_bound, plaintext.message_bound),
+        insecure=ciphertext.insecure or plaintext.insecure,
+    ).check_bounds(operation)
 
 
 def _require_real(operation: str, value: object, name: str = "value") -> float:

@@ -1,4 +1,4 @@
-"""A product with everything that follows it, as one operation."""
+"""Products with everything that follows them, as one operation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from fhelium.ir.dialects.ckks.arithmetic import (
     transfer_product,
 )
 from fhelium.ir.dialects.ckks.levels import rescale_error, transfer_rescale
-from fhelium.ir.dialects.ckks.types import CiphertextType, RelinearizationKeyType
+from fhelium.ir.dialects.ckks.plain import transfer_plaintext_product
+from fhelium.ir.dialects.ckks.types import (
+    CiphertextType,
+    PlaintextType,
+    RelinearizationKeyType,
+)
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
 from fhelium.values import CkksState
 
@@ -87,3 +92,65 @@ class MultiplyRescaleOp(DeclaredOperation):
     @staticmethod
     def reference(lhs: torch.Tensor, rhs: torch.Tensor, key: object = None) -> torch.Tensor:
         return lhs * rhs
+
+
+@irdl_op_definition
+class MultiplyPlaintextRescaleOp(DeclaredOperation):
+    """Multiply a ciphertext by an encoded vector and rescale the product, in one call.
+
+    The result is what ``multiply_plaintext`` and ``rescale_to_next_depth`` give one by one, bit
+    for bit, and the product is never written to memory.
+
+    Shapes:
+        [component, *batch, limb, N] x [*batch, limb, N] -> [component, *batch, limb - 1, N].
+        The plaintext's batch repeats over missing and size-1 axes.
+
+    State:
+        Depth d -> d + 1; scales multiply and are divided by q_d; the domain stays. The
+        plaintext is in NTT and Montgomery form, as ``prepare_plaintext(for_="multiply")`` gives
+        it.
+
+    Cost:
+        In the NTT domain one inverse NTT a component, of the limb that is dropped, and one
+        forward NTT for each limb and component that remains. A coefficient ciphertext costs one
+        more a limb and component in, and as many back.
+
+    Args:
+        ciphertext: The encrypted factor.
+        plaintext: The clear factor.
+
+    Raises:
+        StateError: Depths differ, or the plaintext is not prepared for a product.
+        DepthExhaustedError: Only the base prime is left.
+        BoundError: The product may not fit the modulus.
+
+    Example:
+        >>> half = engine.prepare_plaintext(0.5, like=x, for_="multiply")
+        >>> engine.multiply_plaintext_and_rescale(x, half).depth
+        1
+
+    Source:
+        Cheon, Han, Kim, Kim, Song (SAC 2018), "A full RNS variant of approximate homomorphic
+        encryption", rescaling.
+    """
+
+    name = "ckks.multiply_plaintext_rescale"
+    ciphertext = operand_def(CiphertextType)
+    plaintext = operand_def(PlaintextType)
+    result = result_def(CiphertextType)
+    ENGINE: ClassVar = EngineMethod("multiply_plaintext_and_rescale", "arithmetic")
+    FACTS: ClassVar = OperationFacts(consumes_depth=True)
+
+    @classmethod
+    def transfer(cls, ciphertext: CkksState, plaintext: CkksState) -> CkksState:
+        operation = cls.public_name()
+        product = transfer_plaintext_product(operation, ciphertext, plaintext)
+        return transfer_rescale(operation, product)
+
+    @classmethod
+    def added_error(cls, ciphertext: CkksState, plaintext: CkksState) -> noise.Error:
+        return rescale_error(transfer_plaintext_product(cls.public_name(), ciphertext, plaintext))
+
+    @staticmethod
+    def reference(ciphertext: torch.Tensor, plaintext: torch.Tensor) -> torch.Tensor:
+        return ciphertext * plaintext
