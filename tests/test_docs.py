@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import torch
 
 import fhelium
+from fhelium import runtime
 from fhelium.errors import InsecureWarning
+from fhelium.runtime.device import STREAM_DEVICES
 from fhelium.values import registry
+from tests.runtime.fake_device import FakeDevice
 
 MODULES = sorted(
     module.name
@@ -27,8 +33,12 @@ MODULES = sorted(
 )
 
 
+ON_CUDA = {"fhelium.runtime.cuda_graphs"}
+"""Modules whose examples need CUDA; where there is none, a device that plays it."""
+
+
 @pytest.mark.parametrize("name", MODULES)
-def test_docstring_examples(name: str, small) -> None:
+def test_docstring_examples(name: str, small, monkeypatch) -> None:
     module = importlib.import_module(name)
     engine = fhelium.Engine(small.config)  # examples add keys: not to the engine others share
     engine.add_keys(small.keys)
@@ -38,6 +48,10 @@ def test_docstring_examples(name: str, small) -> None:
         engine.encrypt_message(message, small.public_key, output_domain="ntt")
         for message in messages
     )
+    if name in ON_CUDA and torch.cuda.is_available():
+        x, y = x.cuda(), y.cuda()
+    elif name in ON_CUDA:
+        monkeypatch.setitem(STREAM_DEVICES, "cpu", FakeDevice())
     names = {
         "engine": engine,
         "secret_key": small.secret_key,
@@ -58,6 +72,23 @@ def test_docstring_examples(name: str, small) -> None:
     registry._TYPES.clear()
     registry._TYPES.update(known)
     assert runner.summarize(verbose=False).failed == 0, "".join(report)
+
+
+def public_members(cls: type) -> Iterator[tuple[str, Any]]:
+    """Yield what a class itself defines for its callers."""
+    for name, member in vars(cls).items():
+        described = isinstance(member, classmethod | property) or inspect.isfunction(member)
+        if described and not name.startswith("_"):
+            yield name, member
+
+
+def test_runtime_examples_exist() -> None:
+    """Everything public of the runtime shows how it is used."""
+    for name in sorted(set(runtime.__all__) - {"TreeKind"}):  # an alias of a type
+        shown = getattr(runtime, name)
+        assert ">>> " in (shown.__doc__ or ""), name
+        for member, described in public_members(shown) if inspect.isclass(shown) else ():
+            assert ">>> " in (described.__doc__ or ""), f"{name}.{member}"
 
 
 def test_engine_examples_exist() -> None:

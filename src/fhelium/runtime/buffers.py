@@ -102,22 +102,41 @@ class ReusableValueBuffer(Generic[_ValueT]):
 
     @property
     def signature(self) -> ValueTreeSignature:
-        """Return what every payload must be, wherever it lives."""
+        """Return what every payload must be, wherever it lives.
+
+        Example:
+            >>> ReusableValueBuffer.like(x).signature.validate(y)
+        """
         return self._signature
 
     @property
     def device(self) -> torch.device:
-        """Return where the storage lives."""
+        """Return where the storage lives.
+
+        Example:
+            >>> ReusableValueBuffer.like(x).device == x.device
+            True
+        """
         return self._device
 
     @property
     def is_pinned(self) -> bool:
-        """Return whether the storage is page-locked host memory."""
+        """Return whether the storage is page-locked host memory.
+
+        Example:
+            >>> ReusableValueBuffer.like(x).is_pinned
+            False
+        """
         return self._pinned
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of the fixed tensors."""
+        """Return the bytes of the fixed tensors.
+
+        Example:
+            >>> ReusableValueBuffer.like(x).nbytes == x.nbytes
+            True
+        """
         return self._signature.nbytes
 
     @property
@@ -128,6 +147,11 @@ class ReusableValueBuffer(Generic[_ValueT]):
 
         Raises:
             ExecutionError: The buffer is closed, or its last copy failed half way.
+
+        Example:
+            >>> buffer = ReusableValueBuffer.like([x, y])
+            >>> torch.equal(engine.add(*buffer.value).data, engine.add(x, y).data)
+            True
         """
         with self._lock:
             return self._open("value").value()
@@ -159,6 +183,11 @@ class ReusableValueBuffer(Generic[_ValueT]):
                 buffer's own storage in other places.
             ValueError: The CPU has no streams and events, or the stream is of another device.
             ExecutionError: The buffer is closed.
+
+        Example:
+            >>> buffer = ReusableValueBuffer.like(x)
+            >>> buffer.copy_from(y).bytes_copied == y.nbytes
+            True
         """
         with self._lock:
             storage = self._open("copy_from", written=True)
@@ -184,6 +213,10 @@ class ReusableValueBuffer(Generic[_ValueT]):
         Raises:
             ExecutionInputError: The handle is another buffer's.
             ExecutionError: The buffer is closed.
+
+        Example:
+            >>> buffer = ReusableValueBuffer.like(x)
+            >>> buffer.wait_for(buffer.copy_from(y))
         """
         with self._lock:
             self._open("wait_for", written=True)
@@ -197,13 +230,25 @@ class ReusableValueBuffer(Generic[_ValueT]):
             handle.wait_on(stream)
 
     def owns(self, handle: CopyHandle) -> bool:
-        """Return whether a handle is of a copy into this buffer."""
+        """Return whether a handle is of a copy into this buffer.
+
+        Example:
+            >>> buffer, other = ReusableValueBuffer.like(x), ReusableValueBuffer.like(x)
+            >>> handle = buffer.copy_from(y)
+            >>> buffer.owns(handle), other.owns(handle)
+            (True, False)
+        """
         return isinstance(handle, CopyHandle) and handle._target_token is self
 
     def close(self) -> None:
         """Wait for the copies that run and let go of the storage; closing twice is fine.
 
         Readers are the caller's to wait for: the buffer knows only its own copies.
+
+        Example:
+            >>> buffer = ReusableValueBuffer.like(x)
+            >>> buffer.close()
+            >>> buffer.close()
         """
         with self._lock:
             self._storage = None

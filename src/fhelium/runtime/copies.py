@@ -47,21 +47,45 @@ class CopyHandle:
 
     @property
     def event(self) -> torch.cuda.Event | None:
-        """Return the event at the copy's end, or None where the copy was done in the call."""
+        """Return the event at the copy's end, or None where the copy was done in the call.
+
+        Example:
+            >>> from fhelium.runtime import ReusableValueBuffer
+            >>> print(ReusableValueBuffer.like(x).copy_from(y).event)
+            None
+        """
         return self._event
 
     @property
     def device(self) -> torch.device:
-        """Return where the target lives."""
+        """Return where the target lives.
+
+        Example:
+            >>> from fhelium.runtime import ReusableValueBuffer
+            >>> ReusableValueBuffer.like(x).copy_from(y).device == x.device
+            True
+        """
         return self._device
 
     @property
     def bytes_copied(self) -> int:
-        """Return the size of the payload, in bytes."""
+        """Return the size of the payload, in bytes.
+
+        Example:
+            >>> from fhelium.runtime import ReusableValueBuffer
+            >>> ReusableValueBuffer.like(x).copy_from(y).bytes_copied == y.nbytes
+            True
+        """
         return self._bytes_copied
 
     def done(self) -> bool:
-        """Return whether the copy is done, without blocking; a done copy lets go of its source."""
+        """Return whether the copy is done, without blocking; a done copy lets go of its source.
+
+        Example:
+            >>> from fhelium.runtime import ReusableValueBuffer
+            >>> ReusableValueBuffer.like(x).copy_from(y).done()
+            True
+        """
         if self._event is not None and not self._event.query():
             return False
         self._source_tensors = ()
@@ -78,6 +102,11 @@ class CopyHandle:
 
         Raises:
             ValueError: The stream is of another device; pass one of the target's.
+
+        Example:
+            >>> from fhelium.runtime import ReusableValueBuffer
+            >>> ReusableValueBuffer.like(x).copy_from(y).wait_on().done()
+            True
         """
         device = stream_device(self._device)
         if stream is not None:
@@ -88,7 +117,12 @@ class CopyHandle:
         return self
 
     def synchronize(self) -> None:
-        """Block until the copy is done, then let go of its source."""
+        """Block until the copy is done, then let go of its source.
+
+        Example:
+            >>> from fhelium.runtime import ReusableValueBuffer
+            >>> ReusableValueBuffer.like(x).copy_from(y).synchronize()
+        """
         if self._event is not None:
             self._event.synchronize()
         self._source_tensors = ()

@@ -45,11 +45,13 @@ class CudaGraphProgram(Generic[_OutputT]):
         stats: What the capture cost.
 
     Example:
-        >>> if torch.cuda.is_available():
-        ...     prototype = x.cuda()
-        ...     program = CudaGraphProgram.capture(engine.negate, example_inputs=(prototype,))
-        ...     kept = program.replay(y, copy_output=True)
-        ...     program.close()
+        In the examples of this class x and y live on a CUDA device.
+
+        >>> program = CudaGraphProgram.capture(engine.negate, example_inputs=(x,))
+        >>> kept = program.replay(y, copy_output=True, synchronize=True)
+        >>> torch.equal(kept.data, engine.negate(y).data)
+        True
+        >>> program.close()
     """
 
     def __init__(
@@ -136,6 +138,13 @@ class CudaGraphProgram(Generic[_OutputT]):
                 device, or share storage.
             CudaGraphCaptureError: A stage failed; ``stage`` is "warmup", "capture", "output" or
                 "first_replay", and the cause is chained.
+
+        Example:
+            >>> @CudaGraphProgram.capture(example_inputs=(x,), warmup=1)
+            ... def doubled(value):
+            ...     return engine.add(value, value)
+            >>> doubled.stats.warmup_iterations
+            1
         """
         from fhelium.runtime.capture import captured_parts
 
@@ -147,22 +156,46 @@ class CudaGraphProgram(Generic[_OutputT]):
 
     @property
     def device(self) -> torch.device:
-        """Return the device of the capture."""
+        """Return the device of the capture.
+
+        Example:
+            >>> program = CudaGraphProgram.capture(engine.negate, example_inputs=(x,))
+            >>> program.device == x.device
+            True
+        """
         return self._device
 
     @property
     def input_signature(self) -> ValueTreeSignature:
-        """Return what the tuple of positional inputs must be, wherever they live."""
+        """Return what the tuple of positional inputs must be, wherever they live.
+
+        Example:
+            >>> program = CudaGraphProgram.capture(engine.add, example_inputs=(x, y))
+            >>> len(program.input_signature.children)
+            2
+        """
         return self._inputs.signature
 
     @property
     def input_nbytes(self) -> int:
-        """Return the bytes of the fixed inputs."""
+        """Return the bytes of the fixed inputs.
+
+        Example:
+            >>> program = CudaGraphProgram.capture(engine.add, example_inputs=(x, y))
+            >>> program.input_nbytes == x.nbytes + y.nbytes
+            True
+        """
         return self._inputs.nbytes
 
     @property
     def stats(self) -> CudaGraphCaptureStats:
-        """Return what the capture cost, and the allocator's state after it."""
+        """Return what the capture cost, and the allocator's state after it.
+
+        Example:
+            >>> program = CudaGraphProgram.capture(engine.negate, example_inputs=(x,))
+            >>> program.stats.capture_seconds > 0
+            True
+        """
         return self._stats
 
     @property
@@ -171,6 +204,12 @@ class CudaGraphProgram(Generic[_OutputT]):
 
         Raises:
             ExecutionError: The program is closed.
+
+        Example:
+            >>> program = CudaGraphProgram.capture(engine.negate, example_inputs=(x,))
+            >>> _ = program.replay(y, synchronize=True)
+            >>> torch.equal(program.output.data, engine.negate(y).data)
+            True
         """
         with self._lock:
             self._open("output")
@@ -182,6 +221,10 @@ class CudaGraphProgram(Generic[_OutputT]):
 
         Raises:
             ExecutionError: The program is closed.
+
+        Example:
+            >>> program = CudaGraphProgram.capture(engine.negate, example_inputs=(x,))
+            >>> program.cuda_graph.replay()
         """
         with self._lock:
             return self._open("cuda_graph")
@@ -208,6 +251,11 @@ class CudaGraphProgram(Generic[_OutputT]):
             CudaGraphInputError: Structure, state or a bound differs, with the path and both sides.
             ValueError: The stream is of another device.
             ExecutionError: The program is closed.
+
+        Example:
+            >>> program = CudaGraphProgram.capture(engine.negate, example_inputs=(x,))
+            >>> program.copy_inputs_from(y).bytes_copied == y.nbytes
+            True
         """
         with self._lock:
             self._open("copy_inputs_from")
@@ -240,6 +288,13 @@ class CudaGraphProgram(Generic[_OutputT]):
             CudaGraphInputError: The handle is another program's or not the latest, or a copy that
                 no replay has used yet is there and its handle is not given.
             ExecutionError: The program is closed.
+
+        Example:
+            >>> program = CudaGraphProgram.capture(engine.negate, example_inputs=(x,))
+            >>> copied = program.copy_inputs_from(y)
+            >>> result = program.replay_prepared(copy_handle=copied, synchronize=True)
+            >>> torch.equal(result.data, engine.negate(y).data)
+            True
         """
         with self._lock:
             graph = self._open("replay_prepared")
@@ -278,6 +333,13 @@ class CudaGraphProgram(Generic[_OutputT]):
         Raises:
             CudaGraphInputError: Structure, state or a bound differs, with the path and both sides.
             ExecutionError: The program is closed.
+
+        Example:
+            >>> program = CudaGraphProgram.capture(engine.negate, example_inputs=(x,))
+            >>> kept = program.replay(y, copy_output=True)
+            >>> borrowed = program.replay(x, synchronize=True)
+            >>> torch.equal(kept.data, engine.negate(y).data)
+            True
         """
         with self._lock:
             self._open("replay")
@@ -287,7 +349,13 @@ class CudaGraphProgram(Generic[_OutputT]):
             )
 
     def close(self) -> None:
-        """Wait for the device and let go of graph, inputs and output; closing twice is fine."""
+        """Wait for the device and let go of graph, inputs and output; closing twice is fine.
+
+        Example:
+            >>> program = CudaGraphProgram.capture(engine.negate, example_inputs=(x,))
+            >>> program.close()
+            >>> program.close()
+        """
         with self._lock:
             graph, self._graph = self._graph, None
             if graph is None:

@@ -65,7 +65,12 @@ class TensorSignature:
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of the elements."""
+        """Return the bytes of the elements.
+
+        Example:
+            >>> TensorSignature.from_tensor(torch.zeros(2, 3)).nbytes
+            24
+        """
         return torch.Size(self.shape).numel() * self.dtype.itemsize
 
 
@@ -126,7 +131,12 @@ class ValueSignature:
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of all tensors."""
+        """Return the bytes of all tensors.
+
+        Example:
+            >>> ValueSignature.from_value(x).nbytes == x.nbytes
+            True
+        """
         return sum(tensor.nbytes for _, tensor in self.tensors)
 
 

@@ -90,7 +90,12 @@ class ValueTreeSignature:
             raise ExecutionInputError("validate", *difference)
 
     def difference(self, value: object, path: str) -> tuple[str, str, str] | None:
-        """Return fact, rule and remedy of the first difference, or None where there is none."""
+        """Return fact, rule and remedy of the first difference, or None where there is none.
+
+        Example:
+            >>> ValueTreeSignature.from_value([x]).difference([x, x], "payload")[0]
+            "length of payload is 2, the prototype's is 1"
+        """
         try:
             kind = _kind(value)
         except OperandTypeError:
@@ -112,7 +117,13 @@ class ValueTreeSignature:
         return None
 
     def leaves(self, value: object) -> Iterator[Leaf]:
-        """Yield the leaves of a matching tree, in the signature's order."""
+        """Yield the leaves of a matching tree, in the signature's order.
+
+        Example:
+            >>> tree = {"x": x, "rest": [y]}
+            >>> len(list(ValueTreeSignature.from_value(tree).leaves(tree)))
+            2
+        """
         if self.leaf is not None:
             yield value  # type: ignore[misc]
             return
@@ -120,7 +131,12 @@ class ValueTreeSignature:
             yield from child.leaves(member)
 
     def build(self, leaves: Iterator[Any]) -> Any:
-        """Put leaves that come in the signature's order into fresh containers."""
+        """Put leaves that come in the signature's order into fresh containers.
+
+        Example:
+            >>> ValueTreeSignature.from_value((x, [x])).build(iter("ab"))
+            ('a', ['b'])
+        """
         if self.leaf is not None:
             return next(leaves)
         members = [child.build(leaves) for child in self.children]
@@ -130,7 +146,12 @@ class ValueTreeSignature:
 
     @property
     def nbytes(self) -> int:
-        """Return the bytes of all tensors."""
+        """Return the bytes of all tensors.
+
+        Example:
+            >>> ValueTreeSignature.from_value([x, x]).nbytes == 2 * x.nbytes
+            True
+        """
         own = 0 if self.leaf is None else self.leaf.nbytes
         return own + sum(child.nbytes for child in self.children)
 
