@@ -72,7 +72,7 @@ class FakeGraph(TorchDispatchMode):
         super().__init__()
         self.device = device
         self.steps: list[tuple[Any, Any, Any, Any]] | None = []
-        self.fails = False
+        self.fails = self.was_reset = False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func.overloadpacket.__name__ in HOST_READS:
@@ -92,7 +92,7 @@ class FakeGraph(TorchDispatchMode):
             _overwrite(result, again)
 
     def reset(self) -> None:
-        self.steps = None
+        self.steps, self.was_reset = None, True
 
 
 def _overwrite(old: Any, new: Any) -> None:
@@ -110,6 +110,7 @@ class FakeDevice:
     def __init__(self) -> None:
         self.main = FakeStream(torch.device("cpu"))
         self.current = self.main
+        self.made: list[FakeStream] = []
         self.synchronized = 0
         self.replay_fails = False
 
@@ -120,7 +121,8 @@ class FakeDevice:
         return self.current
 
     def new_stream(self, device: torch.device) -> FakeStream:
-        return FakeStream(device)
+        self.made.append(FakeStream(device))
+        return self.made[-1]
 
     @contextmanager
     def on(self, stream: FakeStream) -> Iterator[None]:

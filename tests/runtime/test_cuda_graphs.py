@@ -15,6 +15,7 @@ from fhelium.errors import (
     ExecutionError,
     RandomnessError,
     RecordingError,
+    StateError,
 )
 from fhelium.runtime import CudaGraphProgram
 
@@ -133,31 +134,49 @@ def fails_at_call(number):
     return function
 
 
-@pytest.mark.parametrize(("number", "stage"), [(1, "warmup"), (3, "warmup"), (4, "capture")])
-def test_a_failure_names_its_stage(device, number, stage):
-    with pytest.raises(CudaGraphCaptureError, match="lost") as caught:
-        CudaGraphProgram.capture(
-            fails_at_call(number), example_inputs=(torch.ones(3, device=device),)
-        )
-    assert caught.value.stage == stage
-    assert caught.value.function_name.endswith("function")
-    assert isinstance(caught.value.__cause__, KeyError)
+# What fails, with three calls of warm-up before the capture, and the stage that is told.
+STAGES = {
+    "first call": ("warmup", lambda device: fails_at_call(1)),
+    "third call": ("warmup", lambda device: fails_at_call(3)),
+    "captured call": ("capture", lambda device: fails_at_call(4)),
+    "result elsewhere": ("output", lambda device: lambda x: torch.ones(3, device="meta")),
+}
 
 
-def test_an_output_elsewhere_is_refused(device):
-    elsewhere = torch.ones(3, device="meta")
-    with pytest.raises(CudaGraphCaptureError) as caught:
-        CudaGraphProgram.capture(
-            lambda x: elsewhere, example_inputs=(torch.ones(3, device=device),)
-        )
-    assert caught.value.stage == "output"
+@pytest.mark.parametrize("case", STAGES)
+def test_a_failure_names_its_stage_and_leaves_nothing_behind(device, case):
+    stage, make = STAGES[case]
+    function, example = make(device), torch.ones(3, device=device)
+    with pytest.raises(CudaGraphCaptureError, match=f"stage {stage} of ") as caught:
+        CudaGraphProgram.capture(function, example_inputs=(example,))
+    error = caught.value
+    assert error.stage == stage
+    assert error.function_name == function.__qualname__
+    assert error.detail in str(error)
+    assert isinstance(error.__cause__, StateError if stage == "output" else KeyError)
+    assert example.tolist() == [1.0] * 3
+    program = CudaGraphProgram.capture(torch.neg, example_inputs=(example,))
+    assert program.replay(example, synchronize=True).tolist() == [-1.0] * 3
+    program.close()
 
 
 def test_a_first_replay_that_fails_is_told(fake):
     fake.replay_fails = True
-    with pytest.raises(CudaGraphCaptureError) as caught:
+    with pytest.raises(CudaGraphCaptureError, match="the fake device failed") as caught:
         CudaGraphProgram.capture(torch.neg, example_inputs=(torch.ones(3),))
     assert caught.value.stage == "first_replay"
+    assert isinstance(caught.value.__cause__, RuntimeError)
+
+
+@pytest.mark.parametrize("case", ["captured call", "result elsewhere", "first replay"])
+def test_a_failed_capture_lets_go_of_its_graph(fake, monkeypatch, case):
+    graphs, make = [], fake.graph
+    monkeypatch.setattr(fake, "graph", lambda: graphs.append(make()) or graphs[-1])
+    fake.replay_fails = case == "first replay"
+    function = torch.neg if fake.replay_fails else STAGES[case][1](torch.device("cpu"))
+    with pytest.raises(CudaGraphCaptureError):
+        CudaGraphProgram.capture(function, example_inputs=(torch.ones(3),))
+    assert [graph.was_reset for graph in graphs] == [True]
 
 
 def test_host_reads_fail_the_capture(device):

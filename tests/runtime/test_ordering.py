@@ -113,6 +113,40 @@ def test_a_copy_that_fails_half_way_leaves_no_payload(fake):
     assert all(tensor.all() for tensor in buffer.value)
 
 
+def test_a_copy_that_fails_still_holds_what_it_reads_and_the_next_one_waits_for_it(fake):
+    buffer = ReusableValueBuffer.like([torch.zeros(3), torch.zeros(3)])
+    queued, broken = torch.ones(3), torch.ones(3).as_subclass(Breaking)
+    alive, first = weakref.ref(queued), FakeStream(CPU)
+    with pytest.raises(RuntimeError, match="the copy failed"):
+        buffer.copy_from([queued, broken], stream=first)
+    del queued
+    assert alive() is not None  # the first of the two copies may still run
+    what, event = first.log[-1]
+    assert what == "record"
+    second = FakeStream(CPU)
+    buffer.copy_from([torch.ones(3), torch.ones(3)], stream=second)
+    assert event in second.before("copy")
+
+
+def test_warm_up_begins_after_the_work_so_far_and_capture_after_the_warm_up(fake):
+    order: list[str] = []
+    real = fake.synchronize
+    fake.synchronize = lambda device: (order.append("synchronize"), real(device))
+
+    def function(x):
+        order.append("call")
+        return x + 1
+
+    CudaGraphProgram.capture(function, example_inputs=(torch.ones(3),), warmup=2)
+    ready = fake.main.log[0][1]
+    warm_up, capture = fake.made
+    assert warm_up.log[0] == ("wait", ready)
+    assert warm_up.before("copy") == [ready]
+    assert capture is not warm_up
+    # warm-up, its end, the device at rest, capture, and the first replay's end
+    assert order == ["call", "call", "synchronize", "synchronize", "call", "synchronize"]
+
+
 def test_a_replay_waits_for_its_copy_and_the_next_copy_for_the_replay(fake, program):
     transfer, compute = FakeStream(CPU), FakeStream(CPU)
     copied = program.copy_inputs_from(torch.full((3,), 2.0), stream=transfer)
@@ -135,6 +169,51 @@ def test_replays_follow_each_other_and_an_owned_copy_counts_to_its_replay(fake, 
     replayed = one.log[-1]
     assert replayed[0] == "record"
     assert replayed[1] in other.before("replay")
+
+
+def test_inputs_wait_for_the_last_replay_and_for_the_events_of_the_caller(fake, program):
+    program.replay(torch.ones(3))
+    replayed, transfer, own = fake.main.log[-1][1], FakeStream(CPU), FakeEvent()
+    for wait_for in (own, [own]):
+        transfer.log.clear()
+        program.copy_inputs_from(torch.ones(3), stream=transfer, wait_for=wait_for)
+        assert {own, replayed} <= {*transfer.before("copy")}
+
+
+def test_inputs_live_until_their_copy_is_done(fake, program):
+    source = torch.full((3,), 5.0)
+    alive = weakref.ref(source)
+    copied = program.copy_inputs_from(source, stream=FakeStream(CPU))
+    del source
+    program.replay_prepared(copy_handle=copied)
+    assert alive() is not None
+    copied.event.reached = True
+    assert copied.done()
+    assert alive() is None
+
+
+def test_a_replay_that_fails_is_waited_for_all_the_same(fake, program):
+    program.cuda_graph.fails = True
+    copied = program.copy_inputs_from(torch.ones(3))
+    with pytest.raises(RuntimeError, match="the fake device failed"):
+        program.replay_prepared(copy_handle=copied)
+    what, event = fake.main.log[-1]  # part of its work may have been queued
+    assert what == "record"
+    transfer = FakeStream(CPU)
+    program.copy_inputs_from(torch.ones(3), stream=transfer)
+    assert event in transfer.before("copy")
+
+
+def test_two_programs_wait_for_nothing_of_each_other(fake):
+    one, other = (
+        CudaGraphProgram.capture(double, example_inputs=(torch.ones(3),)) for _ in range(2)
+    )
+    streams = FakeStream(CPU), FakeStream(CPU)
+    for program, stream in zip((one, other), streams, strict=True):
+        with fake.on(stream):
+            program.replay(torch.ones(3))
+    events = [{event for what, event in s.log if what in ("wait", "record")} for s in streams]
+    assert not events[0] & events[1]
 
 
 def test_only_the_latest_handle_will_do(program):

@@ -313,11 +313,12 @@ class ReusableValueBuffer(Generic[_ValueT]):
         try:
             with streams.on(stream):
                 storage.write(tensors, non_blocking=non_blocking)
-        finally:
+        except BaseException:
             # What a failed copy has queued still reads its source.
             event.record(stream)
-            if storage.torn:
-                self._keep(event, tensors)
+            self._keep(event, tensors)
+            raise
+        event.record(stream)
         return event
 
     def _keep(self, event: Any, tensors: tuple[torch.Tensor, ...]) -> CopyHandle:

@@ -52,6 +52,7 @@ def captured_parts(
             streams.synchronize(device)
     except BaseException:
         buffer.close()
+        graph.reset()
         raise
     replayed = time.perf_counter()
     times = (warm - started, captured - warm, replayed - captured)
