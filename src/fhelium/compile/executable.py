@@ -13,19 +13,12 @@ from fhelium.compile.host_function import HostFunction
 from fhelium.compile.material_operands import materials_of
 from fhelium.compile.messages import checked_message, message_state
 from fhelium.errors import ExecutionError, ExecutionInputError
-from fhelium.ir.dialects.ckks import CiphertextType
 from fhelium.ir.dialects.codec import MessageType
 from fhelium.ir.dialects.core import CastOp, ConstantOp, MaterialOp
 from fhelium.ir.operation import DeclaredOperation
 from fhelium.ir.program import Input, Program
-from fhelium.ir.types import VALUE_AXES, StatefulType
-from fhelium.values import (
-    Ciphertext,
-    CkksState,
-    Plaintext,
-    require_same_context,
-    require_same_device,
-)
+from fhelium.ir.types import VALUE_AXES, StatefulType, ValueType
+from fhelium.values import Ciphertext, CkksState, require_same_context, require_same_device
 
 
 class ProgramExecutable:
@@ -44,7 +37,12 @@ class ProgramExecutable:
         self._compilation = compilation
         self._host = host
         self._inputs = compilation.program.inputs
-        self._outputs = compilation.program.outputs
+        self._names = tuple(entry.name for entry in self._inputs)
+        self._kinds = tuple(_class_of(entry.value) for entry in self._inputs)
+        self._outputs = tuple(_class_of(value) for value in compilation.program.outputs)
+        bound = next(iter(compilation.material_bindings.values()), None)
+        self._device = None if bound is None else bound.device
+        # What is checked of states, and what follows from them, is the same at every run.
         self._states: dict[tuple[CkksState, ...], tuple[CkksState, ...]] = {}
 
     @property
@@ -60,7 +58,7 @@ class ProgramExecutable:
     @property
     def input_names(self) -> tuple[str, ...]:
         """Return the names of the inputs."""
-        return tuple(entry.name for entry in self._inputs)
+        return self._names
 
     @property
     def source(self) -> str:
@@ -83,46 +81,65 @@ class ProgramExecutable:
             StateError: Inputs and keys do not fit one another, as in a call of an Engine.
             ExecutionError: The state of an output is not known completely; the text names it.
         """
+        if named or len(arguments) != len(self._names):
+            arguments = self._in_order(arguments, named)
         inputs = [
-            _checked(entry, value, self._compilation)
-            for entry, value in self._arguments(arguments, named)
+            value if type(value) is kind else self._converted(entry, value)
+            for entry, kind, value in zip(self._inputs, self._kinds, arguments, strict=True)
         ]
-        _require_one_batch(self.input_names, inputs)
-        if inputs:
-            self._require_device(inputs)
-        states = self._output_states(tuple(self._state(value) for value in inputs))
-        tensors = self._host.call(*(value.data for value in inputs))
+        states = tuple([self._state(value) for value in inputs])
+        found = self._states.get(states)
+        if found is None:
+            found = self._first_states(states)
+        _require_one_batch(self._names, inputs)
+        self._require_device(inputs)
+        tensors = self._host.call(*[value.data for value in inputs])
         results = tuple(
-            _public(output, tensor, state)
-            for output, tensor, state in zip(self._outputs, tensors, states, strict=True)
+            [
+                kind(data, state)
+                for kind, data, state in zip(self._outputs, tensors, found, strict=True)
+            ]
         )
         return results[0] if len(results) == 1 else results
 
     __call__ = run
 
-    def _arguments(
-        self, arguments: tuple[Any, ...], named: dict[str, Any]
-    ) -> list[tuple[Input, Any]]:
-        given = dict(zip(self.input_names, arguments, strict=False))
+    def _in_order(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+        given = dict(zip(self._names, arguments, strict=False))
         twice = sorted(given.keys() & named.keys())
         found = {**given, **named}
-        if twice or len(arguments) > len(self._inputs) or found.keys() != set(self.input_names):
+        if twice or len(arguments) > len(self._names) or found.keys() != set(self._names):
             shown = f"{len(arguments)} inputs in order and {sorted(named)} by name"
             raise ExecutionInputError(
                 "run",
-                f"given are {shown}, needed are {list(self.input_names)}",
+                f"given are {shown}, needed are {list(self._names)}",
                 "A Program takes each of its inputs once",
                 "Pass them in order or by name",
             )
-        return [(entry, found[entry.name]) for entry in self._inputs]
+        return tuple(found[name] for name in self._names)
 
-    def _require_device(self, inputs: list[Any]) -> None:
-        require_same_device("run", inputs)
-        bound = next(iter(self._compilation.material_bindings.values()), None)
-        if bound is not None and bound.device != inputs[0].data.device:
+    def _converted(self, entry: Input, value: Any) -> Any:
+        """Return a public vector in the form of a run, or refuse what is of another kind."""
+        if isinstance(entry.type, MessageType):
+            return checked_message("run", entry.name, value, self._compilation.workspace.config)
+        wanted = _class_of(entry.value)
+        if not isinstance(value, wanted):
             raise ExecutionInputError(
                 "run",
-                f"the inputs are on {inputs[0].data.device}, the materials on {bound.device}",
+                f"{entry.name} is a {type(value).__name__}, needed is a {wanted.__name__}",
+                "An input is a value of the kind that its type stands for",
+                f"Pass a {wanted.__name__}",
+            )
+        return value
+
+    def _require_device(self, inputs: list[Any]) -> None:
+        devices = {value.data.device for value in inputs}
+        if len(devices) > 1:
+            require_same_device("run", inputs)
+        if devices and self._device is not None and self._device not in devices:
+            raise ExecutionInputError(
+                "run",
+                f"the inputs are on {next(iter(devices))}, the materials on {self._device}",
                 "Nothing is moved between devices unasked",
                 "Move the inputs, or bind materials of their device and link again",
             )
@@ -133,13 +150,14 @@ class ProgramExecutable:
             return message_state(value, self._compilation.workspace.config)
         return value.state
 
-    def _output_states(self, states: tuple[CkksState, ...]) -> tuple[CkksState, ...]:
-        found = self._states.get(states)
-        if found is None:
-            found = output_states(self._compilation, states)
-            if len(self._states) >= 64:
-                self._states = {}
-            self._states[states] = found
+    def _first_states(self, states: tuple[CkksState, ...]) -> tuple[CkksState, ...]:
+        """Check states that no input had before, and find those of the outputs."""
+        for entry, state in zip(self._inputs, states, strict=True):
+            _require_state(entry, state, self._compilation)
+        found = output_states(self._compilation, states)
+        if len(self._states) >= 64:
+            self._states = {}
+        self._states[states] = found
         return found
 
     def __repr__(self) -> str:
@@ -218,23 +236,13 @@ def _complete(name: str, value: SSAValue, state: CkksState) -> CkksState:
     return state
 
 
-def _checked(entry: Input, value: Any, compilation: Compilation) -> Any:
-    """Return an input that is of the kind and in the state that its type names."""
-    kind = entry.type
-    if isinstance(kind, MessageType):
-        return checked_message("run", entry.name, value, compilation.workspace.config)
-    assert isinstance(kind, StatefulType)
-    wanted = getattr(values, kind.VALUE_CLASS)
-    if not isinstance(value, wanted):
-        raise ExecutionInputError(
-            "run",
-            f"{entry.name} is a {type(value).__name__}, needed is a {wanted.__name__}",
-            "An input is a value of the kind that its type stands for",
-            f"Pass a {wanted.__name__}",
-        )
-    require_same_context("run", compilation_state(compilation), value.state)
-    for axis, needed in kind.known.items():
-        found = getattr(value.state, axis)
+def _require_state(entry: Input, state: CkksState, compilation: Compilation) -> None:
+    """Refuse an input that is not in the state that its type names."""
+    if not isinstance(entry.type, StatefulType):
+        return
+    require_same_context("run", compilation_state(compilation), state)
+    for axis, needed in entry.type.known.items():
+        found = getattr(state, axis)
         if found != needed:
             raise ExecutionInputError(
                 "run",
@@ -243,7 +251,6 @@ def _checked(entry: Input, value: Any, compilation: Compilation) -> Any:
                 "Bring it there with the Engine, or compile for its state",
                 axis=axis,
             )
-    return value
 
 
 def compilation_state(compilation: Compilation) -> CkksState:
@@ -253,8 +260,10 @@ def compilation_state(compilation: Compilation) -> CkksState:
 
 
 def _require_one_batch(names: tuple[str, ...], inputs: list[Any]) -> None:
+    if len(inputs) < 2:
+        return
     ciphertexts = [
-        (name, value.batch_shape)
+        (name, value.data.shape[1:-2])
         for name, value in zip(names, inputs, strict=True)
         if isinstance(value, Ciphertext)
     ]
@@ -269,5 +278,7 @@ def _require_one_batch(names: tuple[str, ...], inputs: list[Any]) -> None:
             )
 
 
-def _public(output: SSAValue, tensor: torch.Tensor, state: CkksState) -> Ciphertext | Plaintext:
-    return (Ciphertext if isinstance(output.type, CiphertextType) else Plaintext)(tensor, state)
+def _class_of(value: SSAValue) -> Any:
+    """Return the class of ``fhelium.values`` that carries a value."""
+    assert isinstance(value.type, ValueType)
+    return getattr(values, value.type.VALUE_CLASS, None)
