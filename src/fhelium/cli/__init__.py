@@ -21,12 +21,13 @@ def main() -> None:
     from fhelium.cli.demo import demo
     from fhelium.cli.info import info
     from fhelium.cli.inspect import inspect
+    from fhelium.cli.profile import profile
     from fhelium.cli.server import run
 
     group = click.Group(
         name="fhelium",
         help="Compute on encrypted vectors with CKKS, on PyTorch.",
-        commands=[demo, info, inspect, keygen, encrypt, run, decrypt],
+        commands=[demo, info, inspect, profile, keygen, encrypt, run, decrypt],
     )
     group = click.version_option(__version__, prog_name="fhelium")(group)
     try:

@@ -4,9 +4,11 @@ from fhelium.compile.capture import capture
 from fhelium.compile.captured_functions import assume_message_bound
 from fhelium.compile.compilation import Compilation, PassReport
 from fhelium.compile.compiled_function import CompiledFunction, Specialization, compile
+from fhelium.compile.cost_report import OperationCost, ProgramCost
 from fhelium.compile.default_pipeline import default_lower_and_fuse_pipeline
 from fhelium.compile.executable import ProgramExecutable
 from fhelium.compile.linking import ProgramDispatchTable
+from fhelium.compile.machine_profile import MachineProfile, measure_profile
 from fhelium.compile.materials import EvaluationKeyRequirements, prepare_material_bindings
 from fhelium.compile.passes.align_operands import AlignOperandsPass
 from fhelium.compile.passes.assign_ckks_depths import AssignCkksDepthsPass
@@ -57,7 +59,9 @@ __all__ = [
     "LowerCkksToRnsNttPass",
     "LowerLogicalToCkksPass",
     "LowerSemanticToLogicalPass",
+    "MachineProfile",
     "OpenStatesPass",
+    "OperationCost",
     "PassReport",
     "Pipeline",
     "PlaceNttTransitionsPass",
@@ -66,6 +70,7 @@ __all__ = [
     "PrepareOperationOperandsPass",
     "PreparePlaintextsPass",
     "Program",
+    "ProgramCost",
     "ProgramDispatchTable",
     "ProgramExecutable",
     "PythonCodegenError",
@@ -79,6 +84,7 @@ __all__ = [
     "default_lower_and_fuse_pipeline",
     "encrypted",
     "engine",
+    "measure_profile",
     "message",
     "plaintext",
     "prepare_material_bindings",

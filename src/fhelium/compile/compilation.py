@@ -16,7 +16,9 @@ from fhelium.values import CkksState
 
 if TYPE_CHECKING:
     from fhelium.backend import OperationBackend
+    from fhelium.compile.cost_report import ProgramCost
     from fhelium.compile.executable import ProgramExecutable
+    from fhelium.compile.machine_profile import MachineProfile
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,36 @@ class Compilation:
         program = self.state_program or self.program
         config = self.workspace.get(CkksConfig)
         return program.simulate(inputs, config=config, message_bound=message_bound)
+
+    def cost(self, profile: MachineProfile | None = None) -> ProgramCost:
+        """Count what a run costs: transforms, key switches, bytes, and milliseconds.
+
+        No key is needed. Depth, domain and scale of every value are.
+
+        Args:
+            profile: Measured times of a machine, as ``fhelium profile`` writes them; without one
+                nothing is said of time.
+
+        Returns:
+            A ProgramCost, which prints as a table.
+
+        Raises:
+            CompileError: The Program has no operations on ciphertexts, or a state is not known.
+            ContextMismatchError: The profile is of other parameters.
+
+        Example:
+            >>> from fhelium.compile import CompileWorkspace, capture, encrypted, engine
+            >>> config = CkksConfig.create(depth=2, scale_bits=40)
+            >>> axes = {"depth": 0, "scale": config.scale_at(0), "polynomial_domain": "ntt"}
+            >>> found = capture(lambda engine, x: engine.rotate_by_step(x, 1),
+            ...                 inputs={"engine": engine(), "x": encrypted(**axes)},
+            ...                 workspace=CompileWorkspace({CkksConfig: config})).cost()
+            >>> found.total.key_switches, found.keys.steps, found.ms is None
+            (1, (1,), True)
+        """
+        from fhelium.compile.cost_report import program_cost
+
+        return program_cost(self, profile)
 
     def __repr__(self) -> str:
         return f"Compilation({self.program!r}, {len(self.material_bindings)} materials bound)"

@@ -1,0 +1,163 @@
+"""What a Program costs, before any key exists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fhelium.compile.call_costs import CallCost, CallCosts
+from fhelium.compile.compilation import Compilation
+from fhelium.compile.example_calls import ExampleCall
+from fhelium.compile.machine_profile import MachineProfile
+from fhelium.compile.materials import EvaluationKeyRequirements
+from fhelium.compile.states import operand_states
+from fhelium.config import CkksConfig
+from fhelium.config.report import human_bytes
+from fhelium.errors import CompileError, ContextMismatchError
+from fhelium.ir.dialects.ckks import CKKS
+from fhelium.ir.operation import DeclaredOperation
+
+
+@dataclass(frozen=True)
+class OperationCost:
+    """What one operation of a Program costs.
+
+    Args:
+        index: Its place in the Program.
+        name: Its name in the IR.
+        depth: Depth of its operands.
+        cost: Transforms, key switches and bytes.
+        ms: Predicted milliseconds; None without a profile.
+    """
+
+    index: int
+    name: str
+    depth: int
+    cost: CallCost
+    ms: float | None
+
+
+@dataclass(frozen=True)
+class ProgramCost:
+    """What a Program costs in all, and what it needs. Its text is a table.
+
+    Args:
+        operations: One entry for each operation on ciphertexts, in order.
+        depth: Largest depth that a value reaches.
+        max_depth: Largest depth of the parameters.
+        keys: Evaluation keys that a client has to make.
+        key_nbytes: Bytes of these keys in memory.
+    """
+
+    operations: tuple[OperationCost, ...]
+    depth: int
+    max_depth: int
+    keys: EvaluationKeyRequirements
+    key_nbytes: int
+
+    @property
+    def total(self) -> CallCost:
+        """Return the sum over all operations."""
+        return sum((entry.cost for entry in self.operations), CallCost())
+
+    @property
+    def ms(self) -> float | None:
+        """Return the predicted milliseconds of one run; None without a profile of everything."""
+        return _total_ms(self.operations)
+
+    def __str__(self) -> str:
+        head = f"{'operation':28}{'calls':>6}{'NTTs':>7}{'switches':>10}{'moved':>12}{'ms':>10}"
+        names = dict.fromkeys(entry.name for entry in self.operations)
+        rows = [
+            _row(name, [entry for entry in self.operations if entry.name == name]) for name in names
+        ]
+        keys = [f"rotations {', '.join(map(str, self.keys.steps))}"] if self.keys.steps else []
+        keys += ["relinearization"] if self.keys.needs_relinearization else []
+        keys += ["conjugation"] if self.keys.needs_conjugation else []
+        keys += [f"from {key_id}" for key_id in self.keys.source_key_ids]
+        return "\n".join(
+            [
+                head,
+                *rows,
+                _row("all", self.operations),
+                f"depth {self.depth} of {self.max_depth}; keys: {'; '.join(keys) or 'none'} "
+                f"({human_bytes(self.key_nbytes)})",
+            ]
+        )
+
+
+def _total_ms(entries: Iterable[OperationCost]) -> float | None:
+    total = 0.0
+    for entry in entries:
+        if entry.ms is None:
+            return None
+        total += entry.ms
+    return total
+
+
+def _row(name: str, entries: Iterable[OperationCost]) -> str:
+    found = list(entries)
+    cost, ms = sum((entry.cost for entry in found), CallCost()), _total_ms(found)
+    return (
+        f"{name:28}{len(found):>6}{cost.transforms:>7}{cost.key_switches:>10}"
+        f"{human_bytes(cost.nbytes):>12}{'-' if ms is None else f'{ms:.2f}':>10}"
+    )
+
+
+def program_cost(compilation: Compilation, profile: MachineProfile | None) -> ProgramCost:
+    """Count what a compilation costs; ``Compilation.cost`` says how."""
+    program = compilation.state_program or compilation.program
+    config = compilation.workspace.config
+    if profile is not None and profile.context_id != config.context_id:
+        raise ContextMismatchError(
+            "cost",
+            f"the profile belongs to context {profile.context_id}, the Program to "
+            f"{config.context_id}",
+            "Times are those of one parameter set",
+            "Make a profile of the Program's parameters with `fhelium profile`",
+            contexts=(profile.context_id, config.context_id),
+        )
+    costs, entries, depth = CallCosts(config), [], 0
+    for index, operation in enumerate(program.operations):
+        if isinstance(operation, DeclaredOperation) and type(operation) in CKKS.operations:
+            call = _example(index, operation, config)
+            at, domain = call.state.depth, call.state.polynomial_domain
+            assert at is not None
+            assert domain is not None
+            ms = profile and profile.predict(operation.name, domain, depth=at, count=call.count)
+            entries.append(OperationCost(index, operation.name, at, costs.of(call), ms))
+            depth = max(depth, *(_depth(result.type, config) for result in operation.results))
+    if not entries:
+        raise CompileError(
+            "cost",
+            f"@{program.name} has no operation on ciphertexts",
+            "Counted are operations of the ckks dialect",
+            "Lower it first, with LowerSemanticToLogicalPass and LowerLogicalToCkksPass",
+        )
+    keys = EvaluationKeyRequirements.of(program)
+    count = len(keys.steps) + keys.needs_relinearization + keys.needs_conjugation
+    nbytes = (count + len(keys.source_key_ids)) * config.switching_key_nbytes()
+    return ProgramCost(tuple(entries), depth, config.max_depth, keys, nbytes)
+
+
+def _depth(kind: object, config: CkksConfig) -> int:
+    return kind.state(config).depth or 0  # type: ignore[attr-defined]
+
+
+def _example(index: int, operation: DeclaredOperation, config: CkksConfig) -> ExampleCall:
+    """Return the call that an operation stands for."""
+    states = operand_states(operation, config)
+    listed = tuple(tuple(group) if isinstance(group, list) else group for group in states)
+    call = ExampleCall(type(operation), listed, tuple(operation.python_attributes().items()))
+    for axis in ("depth", "polynomial_domain", "components", "scale"):
+        if getattr(call.state, axis) is None:
+            raise CompileError(
+                f"operation {index} ({operation.name})",
+                f"the {axis} of its operand is not known",
+                "A cost is that of one depth and domain",
+                "Name it in the input's spec, or run AssignCkksDepthsPass and "
+                "AssignCkksScalesPass first",
+                index=index,
+                name=operation.name,
+            )
+    return call
