@@ -96,7 +96,15 @@ def test_wrong_targets_are_refused():
         ReusableValueBuffer.like(torch.zeros(2), device="meta", pin_memory=True)
     with pytest.raises(TypeError):
         ReusableValueBuffer.like(3)
-    if not torch.cuda.is_available():
+
+
+def test_page_locked_storage():
+    """Where an accelerator's driver can lock memory it is locked; elsewhere that is an error."""
+    if torch.cuda.is_available():
+        buffer = ReusableValueBuffer.like(torch.zeros(2), pin_memory=True)
+        assert buffer.is_pinned
+        assert buffer.value.is_pinned()
+    else:
         with pytest.raises(ExecutionError, match="pin"):
             ReusableValueBuffer.like(torch.zeros(2), pin_memory=True)
 

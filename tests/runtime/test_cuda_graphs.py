@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
 import torch
 
-from fhelium import DecryptPolicy
+from fhelium import DecryptPolicy, Engine
 from fhelium.errors import (
     CudaGraphCaptureError,
     CudaGraphInputError,
@@ -187,28 +188,48 @@ def test_host_reads_fail_the_capture(device):
     assert caught.value.stage == "capture"
 
 
-@pytest.mark.parametrize(
-    "what", ["encrypt_message", "encrypt_with_secret_key", "create_secret_key"]
-)
+def random_calls(small, engine):
+    """Return a call of every method that draws, by name."""
+    secret_key, public_key = small.secret_key, small.public_key
+    message = torch.zeros(512, dtype=torch.float64)
+    plaintext = engine.encode(message)
+    return {
+        "create_secret_key": lambda: engine.create_secret_key(),
+        "create_public_key": lambda: engine.create_public_key(secret_key),
+        "create_relinearization_key": lambda: engine.create_relinearization_key(secret_key),
+        "create_rotation_key": lambda: engine.create_rotation_key(1, secret_key),
+        "create_conjugation_key": lambda: engine.create_conjugation_key(secret_key),
+        "create_switching_key": lambda: engine.create_switching_key(secret_key, secret_key),
+        "create_evaluation_keys": lambda: engine.create_evaluation_keys(secret_key, steps=[1]),
+        "encrypt": lambda: engine.encrypt(plaintext, public_key),
+        "encrypt_message": lambda: engine.encrypt_message(message, public_key),
+        "encrypt_with_secret_key": lambda: engine.encrypt_with_secret_key(message, secret_key),
+    }
+
+
+def test_every_method_that_draws_is_among_these(small):
+    drawing = {n for n in dir(small.engine) if n.startswith(("create_", "encrypt"))}
+    assert random_calls(small, small.engine).keys() == drawing
+
+
+@pytest.mark.parametrize("seed", [None, 7])
 @pytest.mark.parametrize("warmup", [0, 1])
-def test_randomness_is_refused(small, device, what, warmup):
-    engine, message = small.engine, torch.zeros(512, dtype=torch.float64)
+def test_randomness_is_refused(small, device, warmup, seed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a seeded engine is for tests
+        engine = Engine(small.config, rng_seed=seed)
+    for name, call in random_calls(small, engine).items():
 
-    def function(x):
-        if what == "encrypt_message":
-            engine.encrypt_message(message, small.public_key)
-        elif what == "create_secret_key":
-            engine.create_secret_key()
-        else:
-            engine.encrypt_with_secret_key(message, small.secret_key)
-        return x + 1
+        def function(x, call=call):
+            call()
+            return x + 1
 
-    with pytest.raises(CudaGraphCaptureError) as caught:
-        CudaGraphProgram.capture(
-            function, example_inputs=(torch.ones(3, device=device),), warmup=warmup
-        )
-    assert isinstance(caught.value.__cause__, RandomnessError)
-    engine.encrypt_message(message, small.public_key)  # and works again
+        with pytest.raises(CudaGraphCaptureError) as caught:
+            CudaGraphProgram.capture(
+                function, example_inputs=(torch.ones(3, device=device),), warmup=warmup
+            )
+        assert isinstance(caught.value.__cause__, RandomnessError), name
+        call()  # and works again
 
 
 @pytest.mark.parametrize(
