@@ -3,6 +3,21 @@
 #pragma once
 #include "common/device_rows.h"
 
+namespace fhelium {
+
+/// What both steps of a key switch need.
+struct KeySwitchCall {
+  const uint64_t* tables;           // of key_switch_tables, on the device
+  int64_t limbs, specials, digits;  // L + K, K, D
+  const void* twiddles;             // rows of ntt/cuda_table.h for all L + K limbs
+  int64_t twiddle_stride;           // words from row to row
+  int64_t degree, batches;
+  int64_t from_ntt, to_ntt, rescale;
+  void* workspace;  // as many words as fhelium_cuda_key_switch_words says
+};
+
+}  // namespace fhelium
+
 extern "C" {
 
 /// X -> X^g in the coefficient domain and in bit-reversed evaluation order, g odd below 2N.
@@ -30,4 +45,19 @@ int fhelium_cuda_rescale_nearest(int word_bits, const fhelium::DeviceRows* out,
 int fhelium_cuda_rescale_truncating(int word_bits, const fhelium::DeviceRows* out,
                                     const fhelium::DeviceRows* input, const void* inverse,
                                     const fhelium::DeviceParameters* parameters, void* stream);
+
+/// Key switching, in two steps that share a workspace: raise() brings the digits of one component
+/// to all primes, finish() multiplies them with a key, adds what is kept and divides by P, and by
+/// q_0 where `rescale`. Rows are [*batch, limb, N] of the L primes in use; the key's batch is
+/// [digit, 2] and its limbs are the L + K in use; `out` is [2, *batch, limb, N]. kept1 may be null.
+/// Both steps together are 8 launches up to N = 2^17. A rescaling takes and gives NTT values.
+int64_t fhelium_cuda_key_switch_words(int word_bits, const fhelium::KeySwitchCall* call);
+int fhelium_cuda_key_switch_raise(int word_bits, const fhelium::KeySwitchCall* call,
+                                  const fhelium::DeviceRows* switched, void* stream);
+int fhelium_cuda_key_switch_finish(int word_bits, const fhelium::KeySwitchCall* call,
+                                   const fhelium::DeviceRows* out,
+                                   const fhelium::DeviceRows* switched,
+                                   const fhelium::DeviceRows* key, const fhelium::DeviceRows* kept0,
+                                   const fhelium::DeviceRows* kept1, int64_t galois_element,
+                                   void* stream);
 }

@@ -10,43 +10,6 @@
 namespace fhelium {
 namespace {
 
-/// Hand out the parts of a table, in order, each on whole 64-bit words.
-template <class Word>
-class Parts {
- public:
-  explicit Parts(u64* begin) : next_(begin), begin_(begin) {}
-
-  template <class T>
-  T* take(int64_t count) {
-    T* part = reinterpret_cast<T*>(next_);
-    next_ += (static_cast<size_t>(count) * sizeof(T) + sizeof(u64) - 1) / sizeof(u64);
-    return part;
-  }
-  int64_t words() const { return next_ - begin_; }
-
- private:
-  u64 *next_, *begin_;
-};
-
-/// The parts of a table of these sizes; only the distances count where `begin` is null.
-template <class Word>
-int64_t lay_out(SwitchTables<Word>& t, u64* begin) {
-  Parts<Word> parts(begin);
-  const int64_t q_limbs = t.q_limbs();
-  parts.template take<u64>(kSwitchHeaderWords);
-  t.bounds = parts.template take<u64>(t.digits + 1);
-  t.sums = parts.template take<u64>(2 * (t.digits + 1));
-  t.moduli = parts.template take<Modulus<Word>>(t.limbs);
-  t.scale = parts.template take<Word>(t.limbs);
-  t.digit_factors = parts.template take<Word>(t.limbs * (q_limbs + t.digits));
-  t.special_factors = parts.template take<Word>(q_limbs * (t.specials + 3));
-  t.special_product = parts.template take<Word>(q_limbs);
-  t.special_inverse = parts.template take<Word>(q_limbs);
-  t.rescaled_inverse = parts.template take<Word>(q_limbs);
-  t.one = parts.template take<Word>(1);
-  return parts.words();
-}
-
 /// The product of some primes modulo another, all but number `without` (-1: all).
 template <class Word>
 u64 product_modulo(std::span<const Modulus<Word>> primes, int64_t without, u64 q) {
@@ -168,8 +131,10 @@ Tensor key_switch_tables(const Tensor digit_bounds, int64_t specials, const Tens
     words[kSwitchSpecials] = static_cast<u64>(specials);
     words[kSwitchDigits] = static_cast<u64>(t.digits);
     std::copy(bounds.begin(), bounds.end(), writable(t.bounds));
-    for (int64_t limb = 0; limb < limbs; ++limb)
+    for (int64_t limb = 0; limb < limbs; ++limb) {
       copy_members(writable(t.moduli)[limb], moduli[static_cast<size_t>(limb)]);
+      writable(t.reciprocals)[limb] = 1.0 / static_cast<double>(t.moduli[limb].q);
+    }
     const std::span<const Modulus<Word>> all(t.moduli, moduli.size());
     for (int64_t d = 0; d <= t.digits; ++d) {
       const int64_t begin = t.digit_begin(d), size = d < t.digits ? t.digit_size(d) : specials;

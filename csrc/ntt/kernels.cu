@@ -31,8 +31,14 @@ int fhelium_cuda_ntt(int word_bits, int inverse, const DeviceRows* out, const De
                      int64_t passes, void* stream) {
   return for_word_bits(word_bits, [&](auto word) {
     using Word = decltype(word);
-    const NttRows<Word> rows = {static_cast<const TwiddlePair<Word>*>(twiddles), twiddle_stride / 2,
-                                exact_log2(out->degree), (u32)out->limbs, (u32)out->batches};
+    const u32 limbs = (u32)out->limbs;
+    const NttRows<Word> rows = {static_cast<const TwiddlePair<Word>*>(twiddles),
+                                twiddle_stride / 2,
+                                exact_log2(out->degree),
+                                limbs,
+                                0,
+                                limbs,
+                                (u32)out->batches};
     return inverse ? transform<true>(rows, *out, *input, schedule, passes, stream)
                    : transform<false>(rows, *out, *input, schedule, passes, stream);
   });

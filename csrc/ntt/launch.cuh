@@ -5,30 +5,38 @@
 
 namespace fhelium {
 
-/// Read and write rows as they are.
+/// Read and write rows as they are: row number r of the launch is row r of the tensor.
 template <class Word>
 struct PlainLoad {
+  static constexpr bool kIsLong = false;
   DeviceRows in;
-  __device__ auto row(u32 limb, u32 item) const {
-    return [p = row_at<const Word>(in, item, limb), step = in.step](u32 k) { return p[k * step]; };
+  __device__ bool skips(NttRow) const { return false; }
+  __device__ auto row(NttRow at) const {
+    return [p = row_at<const Word>(in, at.item, at.row), step = in.step](u32 k) {
+      return p[k * step];
+    };
   }
 };
 
 template <class Word>
 struct PlainStore {
+  static constexpr bool kIsLong = false;
   DeviceRows out;
-  __device__ auto row(u32 limb, u32 item) const {
-    return [p = row_at<Word>(out, item, limb), step = out.step](u32 k, Word x) { p[k * step] = x; };
+  __device__ bool skips(NttRow) const { return false; }
+  __device__ auto row(NttRow at) const {
+    return [p = row_at<Word>(out, at.item, at.row), step = out.step](u32 k, Word x) {
+      p[k * step] = x;
+    };
   }
 };
 
-/// Twiddles of the launched rows, and how many rows there are.
+/// The rows of a launch: `rows` of them for each of `items`, from limb `first_limb` on.
 template <class Word>
 struct NttRows {
   const TwiddlePair<Word>* twiddles;
   i64 twiddle_stride;
   int log_degree;
-  u32 limbs, items;
+  u32 limbs, first_limb, rows, items;
 };
 
 inline constexpr int kContiguousLog = 8, kStridedLog = 9;
@@ -39,36 +47,97 @@ inline bool is_pass(int log_degree, int first, int levels) {
   return inside && (first >= log_degree - kContiguousLog || levels <= kStridedLog);
 }
 
-/// Launch one pass. Returns what the launch did.
-template <bool kInverse, class Word, class Load, class Store>
-int launch_pass(const NttRows<Word>& rows, int first, int levels, const Load& load,
+namespace detail {
+
+/// Launch a kernel for blocks of columns, rows and items, in pieces of what a grid holds.
+template <class Word, class Load, class Store>
+int launch_rows(void (*kernel)(NttPass<Word>, Load, Store), const NttRows<Word>& rows, int first,
+                int levels, u32 columns, dim3 block, size_t words, const Load& load,
                 const Store& store, void* stream) {
   constexpr u32 kMostItems = 65535;
-  NttPass<Word> pass = {rows.twiddles, rows.twiddle_stride, rows.log_degree, first, levels, 0};
-  const u32 degree = 1u << rows.log_degree;
-  const auto over_items = [&](auto kernel, u32 columns, dim3 block, size_t words) {
-    int status = 0;
-    for (u32 left = rows.items; left > 0 && status == 0; pass.first_item += kMostItems) {
-      const u32 items = left < kMostItems ? left : kMostItems;
-      status = launch(kernel, dim3(columns, rows.limbs, items), block, words * sizeof(Word), stream,
-                      pass, load, store);
-      left -= items;
-    }
-    return status;
-  };
-  if (first >= rows.log_degree - kContiguousLog) {
-    const u32 tiles = degree >> kContiguousLog, together = tiles < 1 ? 1 : tiles < 8 ? tiles : 8;
-    return over_items(ntt_contiguous<Word, kInverse, Load, Store>, tiles < 1 ? 1 : tiles / together,
-                      dim3(16, together), together * 16 * 17);
+  int status = 0;
+  for (u32 item = 0; item < rows.items && status == 0; item += kMostItems) {
+    const u32 left = rows.items - item, items = left < kMostItems ? left : kMostItems;
+    const NttPass<Word> pass = {rows.twiddles, rows.twiddle_stride, rows.limbs, rows.first_limb,
+                                item,          rows.log_degree,     first,      levels};
+    status = launch(kernel, dim3(columns, rows.rows, items), block, words * sizeof(Word), stream,
+                    pass, load, store);
   }
+  return status;
+}
+
+}  // namespace detail
+
+/// Levels from `first` on, the last kContiguousLog of the tree or some of them.
+template <bool kInverse, class Word, class Load, class Store>
+int launch_contiguous(const NttRows<Word>& rows, int first, int levels, const Load& load,
+                      const Store& store, void* stream) {
+  const u32 tiles = 1u << rows.log_degree >> kContiguousLog;
+  const u32 together = tiles < 1 ? 1 : tiles < 8 ? tiles : 8;
+  return detail::launch_rows(ntt_contiguous<Word, kInverse, Load, Store>, rows, first, levels,
+                             tiles < 1 ? 1 : tiles / together, dim3(16, together),
+                             together * 16 * 17, load, store, stream);
+}
+
+/// Levels that end in front of the last ones, so that a tile has whole groups of columns.
+template <bool kInverse, class Word, class Load, class Store>
+int launch_strided(const NttRows<Word>& rows, int first, int levels, const Load& load,
+                   const Store& store, void* stream) {
+  const u32 degree = 1u << rows.log_degree;
   const auto strided = [&](auto kernel, int tile_log, u32 most) {
     const u32 room = degree >> (first + levels) >> (tile_log - levels);
     const u32 columns = room < most ? room : most;
-    return over_items(kernel, (degree >> tile_log) / columns, dim3(columns, 16),
-                      (size_t)columns << tile_log);
+    return detail::launch_rows(kernel, rows, first, levels, (degree >> tile_log) / columns,
+                               dim3(columns, 16), (size_t)columns << tile_log, load, store, stream);
   };
   return levels <= 8 ? strided(ntt_strided<Word, 8, kInverse, Load, Store>, 8, 16)
                      : strided(ntt_strided<Word, 9, kInverse, Load, Store>, 9, 8);
+}
+
+/// One pass of either kind. Returns what the launch did.
+template <bool kInverse, class Word, class Load, class Store>
+int launch_pass(const NttRows<Word>& rows, int first, int levels, const Load& load,
+                const Store& store, void* stream) {
+  return first >= rows.log_degree - kContiguousLog
+             ? launch_contiguous<kInverse>(rows, first, levels, load, store, stream)
+             : launch_strided<kInverse>(rows, first, levels, load, store, stream);
+}
+
+/// How many passes a transform takes with as few as there may be.
+inline int compact_passes(int log_degree) {
+  return log_degree <= kContiguousLog ? 1 : log_degree <= kContiguousLog + kStridedLog ? 2 : 3;
+}
+
+/// A whole transform: the first pass reads with `load`, the last writes with `store`, and between
+/// passes values stand in `middle`, a tensor of the launch's rows.
+template <class Word, class Load, class Store>
+int forward_transform(const NttRows<Word>& rows, const Load& load, const DeviceRows& middle,
+                      const Store& store, void* stream) {
+  const int passes = compact_passes(rows.log_degree), ahead = rows.log_degree - kContiguousLog;
+  if (passes == 1) return launch_contiguous<false>(rows, 0, rows.log_degree, load, store, stream);
+  const int top = passes == 2 ? ahead : ahead - kContiguousLog;
+  const PlainStore<Word> put = {middle};
+  const PlainLoad<Word> get = {middle};
+  int status = launch_strided<false>(rows, 0, top, load, put, stream);
+  if (status == 0 && passes == 3)
+    status = launch_strided<false>(rows, top, kContiguousLog, get, put, stream);
+  if (status != 0) return status;
+  return launch_contiguous<false>(rows, ahead, kContiguousLog, get, store, stream);
+}
+
+template <class Word, class Load, class Store>
+int inverse_transform(const NttRows<Word>& rows, const Load& load, const DeviceRows& middle,
+                      const Store& store, void* stream) {
+  const int passes = compact_passes(rows.log_degree), ahead = rows.log_degree - kContiguousLog;
+  if (passes == 1) return launch_contiguous<true>(rows, 0, rows.log_degree, load, store, stream);
+  const int top = passes == 2 ? ahead : ahead - kContiguousLog;
+  const PlainStore<Word> put = {middle};
+  const PlainLoad<Word> get = {middle};
+  int status = launch_contiguous<true>(rows, ahead, kContiguousLog, load, put, stream);
+  if (status == 0 && passes == 3)
+    status = launch_strided<true>(rows, top, kContiguousLog, get, put, stream);
+  if (status != 0) return status;
+  return launch_strided<true>(rows, 0, top, get, store, stream);
 }
 
 }  // namespace fhelium

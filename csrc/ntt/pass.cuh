@@ -21,14 +21,26 @@
 
 namespace fhelium {
 
-/// What all threads of a launch share.
+/// What all threads of a launch share. Row number r of the launch is that of limb first_limb + r,
+/// after the last limb comes the first.
 template <class Word>
 struct NttPass {
-  const TwiddlePair<Word>* twiddles;  // of the first row's limb
-  i64 twiddle_stride;                 // pairs from one limb to the next
-  int log_degree, first, levels;      // levels first .. first + levels - 1 of the tree
-  u32 first_item;
+  const TwiddlePair<Word>* twiddles;
+  i64 twiddle_stride;  // pairs from one limb to the next
+  u32 limbs, first_limb, first_item;
+  int log_degree, first, levels;  // levels first .. first + levels - 1 of the tree
 };
+
+/// What a block works on.
+struct NttRow {
+  u32 limb, row, item;
+};
+
+template <class Word>
+__device__ __forceinline__ NttRow row_of_block(const NttPass<Word>& pass) {
+  const u32 limb = pass.first_limb + blockIdx.y;
+  return {limb < pass.limbs ? limb : limb - pass.limbs, blockIdx.y, pass.first_item + blockIdx.z};
+}
 
 /// x, y -> x + w y, x - w y; the inverse x, y -> x + y, (y - x) w.
 template <bool kInverse, class Word>
@@ -121,19 +133,55 @@ struct NttTile {
   }
 };
 
+// Load and Store say what a pass reads and writes: row(NttRow) gives a function of a position, and
+// of a position and a word; Load::skips(NttRow) says that a row has no work. Where kIsLong the
+// function is long: it is called in a loop, through the thread's own words of shared memory,
+// instead of being written out for every register.
+
+/// r[j] = read(j), by way of cell(j).
+template <bool kIsLong, class Word, int kValues, class Read, class Cell>
+__device__ __forceinline__ void take_in(Word (&r)[kValues], const Read& read, const Cell& cell) {
+  if constexpr (kIsLong) {
+#pragma unroll 1
+    for (int j = 0; j < kValues; ++j) cell(j) = read(j);
+  }
+#pragma unroll
+  for (int j = 0; j < kValues; ++j) r[j] = kIsLong ? cell(j) : read(j);
+}
+
+/// write(j, r[j]), likewise.
+template <bool kIsLong, class Word, int kValues, class Write, class Cell>
+__device__ __forceinline__ void put_down(const Word (&r)[kValues], const Write& write,
+                                         const Cell& cell) {
+#pragma unroll
+  for (int j = 0; j < kValues; ++j) {
+    if constexpr (kIsLong)
+      cell(j) = r[j];
+    else
+      write(j, r[j]);
+  }
+  if constexpr (kIsLong) {
+#pragma unroll 1
+    for (int j = 0; j < kValues; ++j) write(j, cell(j));
+  }
+}
+
+// How many blocks a multiprocessor holds at least is said, as the compiler would spill for more.
+
 /// Contiguous tiles, blockDim = (kThreads, tiles of a block). Reading and writing are in the top
-/// layout, where a half-warp's words are neighbours. load.row(limb, item) and store.row(limb, item)
-/// give functions of a position and of a position and a word; limbs are numbered from the first.
+/// layout, where a half-warp's words are neighbours.
 template <class Word, bool kInverse, class Load, class Store>
-__global__ void __launch_bounds__(128)
+__global__ void __launch_bounds__(128, 4)
     ntt_contiguous(const NttPass<Word> pass, const Load load, const Store store) {
   constexpr int kTileLog = 8;
   using Tile = NttTile<Word, kTileLog, kInverse>;
   constexpr u32 kRow = Tile::kThreads * (Tile::kValues + 1);  // shared words: a gap a bottom thread
   Word* const shared = shared_memory<Word>();
 
-  const u32 limb = blockIdx.y, item = pass.first_item + blockIdx.z, degree = 1u << pass.log_degree;
-  const TwiddlePair<Word>* table = pass.twiddles + limb * pass.twiddle_stride;
+  const NttRow row = row_of_block(pass);
+  if (load.skips(row) || store.skips(row)) return;
+  const u32 degree = 1u << pass.log_degree;
+  const TwiddlePair<Word>* table = pass.twiddles + row.limb * pass.twiddle_stride;
   const int base = pass.log_degree - kTileLog;
   const Tile tile = {table,
                      table[modulus_pair(degree)].value,
@@ -144,19 +192,16 @@ __global__ void __launch_bounds__(128)
                      blockIdx.x * blockDim.y + threadIdx.y,
                      threadIdx.x};
   Word* own = shared + threadIdx.y * kRow;
-  const auto read = load.row(limb, item);
-  const auto write = store.row(limb, item);
+  const auto read = load.row(row);
+  const auto write = store.row(row);
 
   const auto top = [&](int j) -> Word& { return own[j * (Tile::kThreads + 1) + tile.thread]; };
   const auto bottom = [&](int j) -> Word& { return own[tile.thread * (Tile::kValues + 1) + j]; };
   const auto position = [&](int j) { return (tile.unit << kTileLog) + tile.top_place(j); };
 
   Word r[Tile::kValues];
-#pragma unroll
-  for (int j = 0; j < Tile::kValues; ++j) {
-    const u32 k = position(j);
-    r[j] = k < degree ? read(k) : 0;
-  }
+  take_in<Load::kIsLong>(
+      r, [&](int j) { return position(j) < degree ? read(position(j)) : 0; }, top);
   if constexpr (!kInverse) tile.take_top(r);
 #pragma unroll
   for (int j = 0; j < Tile::kValues; ++j) top(j) = r[j];
@@ -171,22 +216,23 @@ __global__ void __launch_bounds__(128)
   for (int j = 0; j < Tile::kValues; ++j) r[j] = top(j);
   if constexpr (kInverse) tile.take_top(r);
   if (tile.ends_transform()) tile.reduce(r);
-#pragma unroll
-  for (int j = 0; j < Tile::kValues; ++j) {
-    const u32 k = position(j);
-    if (k < degree) write(k, r[j]);
-  }
+  const auto write_inside = [&](int j, Word x) {
+    if (position(j) < degree) write(position(j), x);
+  };
+  put_down<Store::kIsLong>(r, write_inside, top);
 }
 
 /// Strided tiles, blockDim = (columns of a group, kThreads).
 template <class Word, int kTileLog, bool kInverse, class Load, class Store>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(kTileLog == 8 ? 256 : 128, 2)
     ntt_strided(const NttPass<Word> pass, const Load load, const Store store) {
   using Tile = NttTile<Word, kTileLog, kInverse>;
   Word* const shared = shared_memory<Word>();
 
-  const u32 limb = blockIdx.y, item = pass.first_item + blockIdx.z, degree = 1u << pass.log_degree;
-  const TwiddlePair<Word>* table = pass.twiddles + limb * pass.twiddle_stride;
+  const NttRow row = row_of_block(pass);
+  if (load.skips(row) || store.skips(row)) return;
+  const u32 degree = 1u << pass.log_degree;
+  const TwiddlePair<Word>* table = pass.twiddles + row.limb * pass.twiddle_stride;
   const int idle = kTileLog - pass.levels;  // lower bits of a place that are no row but a column
   const u32 stride = degree >> (pass.first + pass.levels);
   const u32 columns = blockDim.x << idle, tiles = stride / columns;
@@ -204,8 +250,8 @@ __global__ void __launch_bounds__(256)
     return first + (place >> idle) * stride + (place & ((1u << idle) - 1)) * blockDim.x;
   };
   const auto at = [&](u32 place) -> Word& { return shared[place * blockDim.x + threadIdx.x]; };
-  const auto read = load.row(limb, item);
-  const auto write = store.row(limb, item);
+  const auto read = load.row(row);
+  const auto write = store.row(row);
 
   Word r[Tile::kValues];
   const auto exchange = [&](auto from, auto to) {
@@ -217,27 +263,29 @@ __global__ void __launch_bounds__(256)
   };
   const auto top = [&](int j) { return tile.top_place(j); };
   const auto bottom = [&](int j) { return tile.bottom_place(j); };
-  const auto take_in = [&](auto place) {
-#pragma unroll
-    for (int j = 0; j < Tile::kValues; ++j) r[j] = read(position(place(j)));
+  const auto read_from = [&](auto place) {
+    take_in<Load::kIsLong>(
+        r, [&](int j) { return read(position(place(j))); },
+        [&](int j) -> Word& { return at(place(j)); });
   };
-  const auto put_down = [&](auto place) {
+  const auto write_to = [&](auto place) {
     if (tile.ends_transform()) tile.reduce(r);
-#pragma unroll
-    for (int j = 0; j < Tile::kValues; ++j) write(position(place(j)), r[j]);
+    put_down<Store::kIsLong>(
+        r, [&](int j, Word x) { write(position(place(j)), x); },
+        [&](int j) -> Word& { return at(place(j)); });
   };
   if constexpr (kInverse) {
-    take_in(bottom);
+    read_from(bottom);
     tile.take_bottom(r);
     exchange(bottom, top);
     tile.take_top(r);
-    put_down(top);
+    write_to(top);
   } else {
-    take_in(top);
+    read_from(top);
     tile.take_top(r);
     exchange(top, bottom);
     tile.take_bottom(r);
-    put_down(bottom);
+    write_to(bottom);
   }
 }
 

@@ -28,20 +28,24 @@ struct TileDigits {
   /// scale[i] is (D / d_i)^-1 mod d_i, Montgomery.
   __device__ __forceinline__ void fill(const DeviceRows& input, i64 batch, i64 k,
                                        const Word* scale) const {
+    double sum[kEach] = {};
     for (int i = 0; i < count; ++i) {
       const Modulus<Word> m = modulus_at<Word>(parameters, first + i);
+      const double reciprocal = rounded::divide(1.0, (double)(i64)m.q);
       const Word* row = row_at<const Word>(input, batch, first + i);
 #pragma unroll
       for (u32 j = 0; j < kEach; ++j) {
         const i64 position = k + j * kThreads;
         const Word x = position < input.degree ? row[position * input.step] : 0;
-        at(i, j) = multiply_shifted(x, scale[i], m);
+        const Word y = multiply_shifted(x, scale[i], m);
+        at(i, j) = y;
+        sum[j] = add_fraction(sum[j], y, reciprocal);
       }
     }
-#pragma unroll 1
+#pragma unroll
     for (u32 j = 0; j < kEach; ++j)
       at(count, j) = centring_multiple<Word>(
-          count, [&](int i) { return at(i, j); }, [&](int i) { return prime(i); });
+          sum[j], count, [&](int i) { return at(i, j); }, [&](int i) { return prime(i); });
   }
 
   /// Whether the source primes add up beyond R of a target.

@@ -33,15 +33,17 @@ __device__ inline bool exceeds_half(int count, u64 whole, const Digit& digit, co
   return difference >= 0;
 }
 
-/// The multiple of the product that centres sum_i y_i (D / d_i).
+/// The next term of sum_i y_i / d_i in doubles, as the CPU adds it.
+template <class Word>
+__device__ __forceinline__ double add_fraction(double sum, Word digit, double reciprocal) {
+  return rounded::add(sum, rounded::multiply((double)(i64)digit, reciprocal));
+}
+
+/// The multiple of the product that centres sum_i y_i (D / d_i): the nearest whole number to
+/// sum_i y_i / d_i, decided exactly where the doubles are too close to one half.
 template <class Word, class Digit, class Prime>
-__device__ __forceinline__ Word centring_multiple(int count, const Digit& digit,
+__device__ __forceinline__ Word centring_multiple(double sum, int count, const Digit& digit,
                                                   const Prime& prime) {
-  double sum = 0.0;
-  for (int i = 0; i < count; ++i) {
-    const double reciprocal = rounded::divide(1.0, (double)(i64)prime(i));
-    sum = rounded::add(sum, rounded::multiply((double)(i64)digit(i), reciprocal));
-  }
   constexpr double kSure = 0.5 - 0x1p-40;
   const i64 nearest = (i64)rounded::add(sum, 0.5);
   const double rest = rounded::add(sum, -(double)nearest);

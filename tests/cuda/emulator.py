@@ -89,6 +89,12 @@ class Emulator:
         """Return how many kernels were launched so far."""
         return self._library.fhelium_emulator_launches()
 
+    def result(self, function: str, *arguments: object) -> int:
+        """Call a function that launches nothing and return its number."""
+        call = getattr(self._library, function)
+        call.restype = ctypes.c_int64
+        return call(*map(_argument, arguments))
+
     def __call__(self, launcher: str, *arguments: object) -> None:
         """Call a launcher on the null stream; a tensor is passed as its address.
 
