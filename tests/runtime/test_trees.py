@@ -10,7 +10,7 @@ import torch
 import fhelium.core
 import fhelium.execution
 from fhelium import runtime
-from fhelium.errors import ExecutionInputError, OperandTypeError
+from fhelium.errors import ExecutionError, ExecutionInputError, OperandTypeError
 from fhelium.runtime import (
     TensorSignature,
     ValueSignature,
@@ -115,7 +115,7 @@ def test_a_difference_of_state_is_told(small, encrypted):
 def test_pinning(encrypted):
     tree = [encrypted(0.5), torch.zeros(3, 2).t()]
     if not torch.cuda.is_available():
-        with pytest.raises(RuntimeError):
+        with pytest.raises(ExecutionError, match="pin_value_tree: torch cannot pin memory"):
             pin_value_tree(tree)
         return
     pinned = pin_value_tree(tree)

@@ -7,11 +7,12 @@ from typing import Any, Self
 
 import torch
 
-from fhelium.errors import ExecutionError, ExecutionInputError, StateError
+from fhelium.errors import ExecutionInputError, StateError
 from fhelium.runtime.trees import (
     Leaf,
     ValueTreeSignature,
     filled,
+    page_locked,
     tree_tensors,
     value_around,
 )
@@ -45,17 +46,9 @@ class TreeStorage:
     ) -> Self:
         """Return storage of a value's form with the value's payload in it."""
         tensors = tree_tensors(signature, value)
-        if not pinned:
-            return cls(signature, tuple(filled(tensor, device) for tensor in tensors), value)
-        try:
-            copies = tuple(filled(tensor, device, pinned=True) for tensor in tensors)
-        except RuntimeError as error:
-            raise ExecutionError(
-                "like",
-                f"torch cannot pin memory ({str(error).splitlines()[0]})",
-                "Page-locked memory is made by an accelerator's driver",
-                "Leave pin_memory out on a machine without one",
-            ) from error
+        copies = tuple(
+            page_locked("like", tensor) if pinned else filled(tensor, device) for tensor in tensors
+        )
         return cls(signature, copies, value)
 
     def adopt(self, value: object) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import torch
 
-from fhelium.errors import ExecutionInputError, OperandTypeError
+from fhelium.errors import ExecutionError, ExecutionInputError, OperandTypeError
 from fhelium.runtime.signatures import TensorSignature, ValueSignature
 from fhelium.values import TensorResident
 
@@ -197,13 +197,13 @@ def pin_value_tree(value: Any) -> Any:
 
     Raises:
         TypeError: A leaf is neither a tensor nor a registered value.
-        RuntimeError: From torch, where no accelerator is there to pin memory for.
+        ExecutionError: Memory cannot be pinned here: there is no accelerator.
 
     Example:
         >>> if torch.cuda.is_available():
         ...     assert pin_value_tree(x).is_pinned()
     """
-    return map_tensors(value, lambda tensor: filled(tensor, torch.device("cpu"), pinned=True))
+    return map_tensors(value, lambda tensor: page_locked("pin_value_tree", tensor))
 
 
 def value_tree_nbytes(value: object) -> int:
@@ -233,6 +233,19 @@ def filled(tensor: torch.Tensor, device: torch.device, *, pinned: bool = False) 
             pin_memory=pinned,
         ).copy_(tensor)
     return copy.requires_grad_(tensor.requires_grad)
+
+
+def page_locked(operation: str, tensor: torch.Tensor) -> torch.Tensor:
+    """Return such a copy in page-locked host memory, or refuse where there is none."""
+    try:
+        return filled(tensor, torch.device("cpu"), pinned=True)
+    except RuntimeError as error:
+        raise ExecutionError(
+            operation,
+            f"torch cannot pin memory ({str(error).splitlines()[0].rstrip('.')})",
+            "Page-locked memory is made by an accelerator's driver",
+            "Use ordinary memory on a machine without one",
+        ) from error
 
 
 def _kind(value: object) -> TreeKind:
