@@ -14,8 +14,8 @@ import sys
 from collections.abc import Iterator
 
 import torch
+from basis_chains import Chain, chain_of, crafted
 from rns_oracle import INT32, INT64, centred, ckks, is_prime, parameters, primes, rns, seen_as
-from test_basis_conversion import Chain, chain_of, crafted
 from test_rescaling_in_ntt import Chain as RescaleChain
 from torch import Tensor
 
