@@ -155,6 +155,25 @@ def test_constants_and_periods_fill_all_slots(ring: CompileRing) -> None:
     assert torch.equal(found.value.real, x.repeat(128) * constant.repeat(256))
 
 
+def test_the_default_pipeline_is_simulated(ring: CompileRing) -> None:
+    weights = torch.linspace(-1, 1, 8, dtype=torch.float64)
+
+    def function(x, y, m):
+        return x * y + torch.roll(x, 1) * weights - 0.5 * (y + m)
+
+    x, y, m = vectors(5, ring.config)
+    axes = {"polynomial_domain": "ntt"}
+    specs = {"x": fc.encrypted(**axes), "y": fc.encrypted(**axes), "m": fc.message()}
+    compilation = fc.default_lower_and_fuse_pipeline().run(ring.capture(function, **specs))
+    (predicted,) = compilation.simulate({"x": x, "y": y, "m": m})
+    clear = x * y + torch.roll(x, 1) * weights.repeat(64) - 0.5 * (y + m)
+    assert torch.allclose(predicted.value.real, clear)
+    cx, cy = (ring.encrypt(message, output_domain="ntt") for message in (x, y))
+    result = ring.link(compilation).run(cx, cy, m)
+    found = measured_bits(ring.engine, result, ring.secret_key, predicted.value)
+    assert abs(predicted.bits - found) < 1
+
+
 def test_every_stage_of_a_compilation_says_the_same(ring: CompileRing) -> None:
     captured = ring.capture(lambda x: 1 - torch.roll(x, 3), x=fc.encrypted(polynomial_domain="ntt"))
     on_ciphertexts = fc.Pipeline(TO_CKKS).run(captured)

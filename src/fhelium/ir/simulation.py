@@ -15,6 +15,7 @@ from fhelium.config import CkksConfig
 from fhelium.errors import MessageValueError, ProgramError
 from fhelium.ir import noise
 from fhelium.ir.dialects.ckks import CKKS, CiphertextType, PlaintextType
+from fhelium.ir.dialects.codec import CODEC, MessageType
 from fhelium.ir.dialects.core import CastOp, ConstantOp, MaterialOp
 from fhelium.ir.dialects.semantic import MeaningfulOperation
 from fhelium.ir.operation import DeclaredOperation
@@ -24,6 +25,9 @@ from fhelium.values import CkksState
 
 if TYPE_CHECKING:
     from fhelium.ir.program import Program
+
+
+_SIMULATED = frozenset((*CKKS.operations, *CODEC.operations))
 
 
 @dataclass(frozen=True)
@@ -96,12 +100,12 @@ class _Simulator:
                 found = self._entered(operation.symbol.data, operation.result)
                 self.tracks[operation.result] = found
         elif isinstance(operation, ConstantOp):
-            slots = self._repeated(operation.numbers().to(torch.complex128))
-            self.tracks[operation.result] = _Track(slots, slots, None)
+            slots = operation.numbers().to(torch.complex128)
+            self.tracks[operation.result] = self._public(operation.result, slots)
         elif isinstance(operation, CastOp):
             if operation.input in self.tracks:
                 self.tracks[operation.result] = self.tracks[operation.input]
-        elif isinstance(operation, DeclaredOperation) and type(operation) in CKKS.operations:
+        elif isinstance(operation, DeclaredOperation) and type(operation) in _SIMULATED:
             self._call(operation)
         elif isinstance(operation, MeaningfulOperation):
             tracks = [self.tracks[value] for value in operation.operands]
@@ -157,9 +161,9 @@ class _Simulator:
         What its type leaves open is as ``encrypt_message`` and ``encode`` have it.
         """
         kind = value.type
-        slots = self._repeated(_slots(name, self.inputs, self._slot_count(kind)))
+        slots = _slots(name, self.inputs, self._slot_count(kind))
         if not isinstance(kind, CiphertextType | PlaintextType):
-            return _Track(slots, slots, None)
+            return self._public(value, slots)
         config = self._required_config(name)
         state = kind.state(config)
         depth = state.depth or 0
@@ -182,7 +186,19 @@ class _Simulator:
         )
         return _Track(slots, self._disturbed(slots, error), state.check_bounds("simulate"))
 
+    def _public(self, value: SSAValue, slots: torch.Tensor) -> _Track:
+        """Give a vector that is not encoded; operations on ciphertexts ask for its bound."""
+        filled, state = self._repeated(slots), None
+        if isinstance(value.type, MessageType):
+            state = CkksState(
+                config=self._required_config("a public vector"),
+                message_bound=covering_power(float(slots.abs().max())),
+            )
+        return _Track(filled, filled, state)
+
     def _slot_count(self, kind: Any) -> int | None:
+        if isinstance(kind, MessageType):
+            return None
         if isinstance(kind, StatefulType) and "slots" in kind.AXES:
             return kind.known.get("slots")
         return None if self.config is None else self.config.num_slots
@@ -191,7 +207,14 @@ class _Simulator:
         """Repeat a period until all slots are full, where it is known how many there are."""
         count = slots.shape[-1] if self.config is None else self.config.num_slots
         times, rest = divmod(count, slots.shape[-1])
-        return slots if rest else slots.repeat(*[1] * (slots.dim() - 1), times)
+        if rest:
+            raise MessageValueError(
+                "simulate",
+                f"a vector has {slots.shape[-1]} values, the number of slots is {count}",
+                "A public vector repeats until all slots are full",
+                "Pad its last axis to a power of two",
+            )
+        return slots.repeat(*[1] * (slots.dim() - 1), times)
 
     def _required_config(self, name: str) -> CkksConfig:
         if self.config is None:
@@ -234,12 +257,12 @@ def _slots(name: str, inputs: Mapping[str, Any], count: int | None) -> torch.Ten
             "Pass them by name, materials by symbol",
         )
     slots = torch.as_tensor(inputs[name]).to(torch.complex128)
-    if slots.dim() == 0 and count is not None:
-        slots = slots.expand(count)
-    if slots.dim() == 0 or (count is not None and slots.shape[-1] != count):
+    if slots.dim() == 0:
+        slots = slots.expand(count or 1)
+    if count is not None and slots.shape[-1] != count:
         raise MessageValueError(
             "simulate",
-            f"{name} has shape {tuple(slots.shape)}, needed is {[count or 'slots']} at the end",
+            f"{name} has shape {tuple(slots.shape)}, needed is {count} at the end",
             "The last axis of a message holds all slots",
             "Repeat or pad it",
         )
