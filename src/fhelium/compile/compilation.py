@@ -10,9 +10,10 @@ import torch
 
 from fhelium.compile.workspace import CompileWorkspace
 from fhelium.config import CkksConfig
+from fhelium.errors import OperandTypeError, SecretExposureError
 from fhelium.ir.program import Program
 from fhelium.ir.simulation import SimulatedValue
-from fhelium.values import CkksState
+from fhelium.values import CkksState, Plaintext, SecretKey, SwitchingKey
 
 if TYPE_CHECKING:
     from fhelium.backend import OperationBackend
@@ -47,7 +48,8 @@ class Compilation:
         workspace: Shared with every compilation that this one came from or leads to.
         reports: What the passes did so far.
         material_bindings: Tensors by symbol; ``prepare_material_bindings`` fills them.
-        key_states: The states of the bound keys, by symbol.
+        public_values: The keys and encoded vectors among what is bound, by symbol; ``bind`` notes
+            them.
         state_program: The ciphertext operations that a Program of residues came from. Residues have
             no scale and no bounds: the states of a run's results are found here.
     """
@@ -56,7 +58,7 @@ class Compilation:
     workspace: CompileWorkspace
     reports: tuple[PassReport, ...] = ()
     material_bindings: dict[str, torch.Tensor] = field(default_factory=dict)
-    key_states: dict[str, CkksState] = field(default_factory=dict)
+    public_values: dict[str, SwitchingKey | Plaintext] = field(default_factory=dict)
     state_program: Program | None = None
 
     def copy(self) -> Compilation:
@@ -66,9 +68,29 @@ class Compilation:
             self.workspace,
             self.reports,
             dict(self.material_bindings),
-            dict(self.key_states),
+            dict(self.public_values),
             None if self.state_program is None else self.state_program.clone(),
         )
+
+    @property
+    def key_states(self) -> dict[str, CkksState]:
+        """Return the states of the bound keys and encoded vectors, by symbol."""
+        return {symbol: value.state for symbol, value in self.public_values.items()}
+
+    def bind(self, symbol: str, value: SwitchingKey | Plaintext) -> None:
+        """Bind a material to an evaluation key or an encoded vector.
+
+        Args:
+            symbol: The material.
+            value: What it stands for.
+
+        Raises:
+            SecretExposureError: The value is a secret key.
+            OperandTypeError: The value is of another kind.
+        """
+        require_public("bind", symbol, value)
+        self.material_bindings[symbol] = value.data
+        self.public_values[symbol] = value
 
     def link(self, backend: OperationBackend) -> ProgramExecutable:
         """Resolve every operation with a backend and return an executable.
@@ -131,3 +153,28 @@ class Compilation:
 
     def __repr__(self) -> str:
         return f"Compilation({self.program!r}, {len(self.material_bindings)} materials bound)"
+
+
+def require_public(operation: str, symbol: str, value: object) -> None:
+    """Refuse what a Program's material cannot stand for, a secret key before all.
+
+    Args:
+        operation: Name that an error text begins with.
+        symbol: The material.
+        value: What it is to be.
+    """
+    if isinstance(value, SecretKey):
+        raise SecretExposureError(
+            operation,
+            f"{symbol!r} is to be secret key {value.key_id}",
+            "A Program computes with public keys and encoded vectors; whoever has it may read them",
+            "Pass an evaluation key that was made from it",
+            key_id=value.key_id,
+        )
+    if not isinstance(value, SwitchingKey | Plaintext):
+        raise OperandTypeError(
+            operation,
+            f"{symbol!r} is a {type(value).__name__}",
+            "A material is an evaluation key, an encoded vector or a table",
+            "Pass a key that an Engine made, or what engine.prepare_plaintext gives",
+        )

@@ -133,9 +133,7 @@ def prepare_material_bindings(
         if symbol in compilation.material_bindings:
             continue
         if symbol in available:
-            key = available[symbol]
-            compilation.material_bindings[symbol] = key.data
-            compilation.key_states[symbol] = key.state
+            compilation.bind(symbol, available[symbol])
             continue
         try:
             compilation.material_bindings[symbol] = resources.material(symbol)
@@ -199,4 +197,10 @@ def _available_keys(
             )
     if found and not any(type(key) is SwitchingKey for key in found):
         require_same_context(operation, *(key.state for key in found))
-    return {_KEY_SYMBOLS[type(key)](key)[0]: key for key in found}
+    return {key_symbol(key): key for key in found}
+
+
+def key_symbol(key: SwitchingKey) -> str:
+    """Return the symbol of the material that an evaluation key serves."""
+    (symbol,) = _KEY_SYMBOLS[type(key)](key)
+    return symbol

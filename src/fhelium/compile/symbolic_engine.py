@@ -108,8 +108,7 @@ class SymbolicEngine(
                     "A material of a Program is bound to one value",
                     "Use one of them throughout",
                 )
-            self._compilation.material_bindings[symbol] = value.data
-            self._compilation.key_states[symbol] = value.state
+            self._compilation.bind(symbol, value)
         return self._materials.value(symbol, kind)
 
     def value_of(self, value: Symbolic) -> SSAValue:

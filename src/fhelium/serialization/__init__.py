@@ -1,8 +1,17 @@
-"""Values, keys, key sets and parameters as files: save_value, load_value, inspect_value."""
+"""Values, keys, key sets, parameters and compiled Programs as files."""
 
+from fhelium.serialization.compilations import load_compilation, save_compilation
 from fhelium.serialization.container import TensorEntry
 from fhelium.serialization.inspection import FileInfo
 from fhelium.serialization.reading import inspect_value, load_value
 from fhelium.serialization.writing import save_value
 
-__all__ = ["FileInfo", "TensorEntry", "inspect_value", "load_value", "save_value"]
+__all__ = [
+    "FileInfo",
+    "TensorEntry",
+    "inspect_value",
+    "load_compilation",
+    "load_value",
+    "save_compilation",
+    "save_value",
+]
