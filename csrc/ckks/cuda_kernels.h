@@ -60,4 +60,21 @@ int fhelium_cuda_key_switch_finish(int word_bits, const fhelium::KeySwitchCall* 
                                    const fhelium::DeviceRows* key, const fhelium::DeviceRows* kept0,
                                    const fhelium::DeviceRows* kept1, int64_t galois_element,
                                    void* stream);
+
+/// The same of NTT values, of a ciphertext or of its product with a plaintext in Montgomery form,
+/// which may be null and has the ciphertext's batch shape. `twiddles` are those of all limbs of the
+/// ciphertext; the workspace has room for one row of each batch item.
+int fhelium_cuda_rescale_ntt(int word_bits, const fhelium::DeviceRows* out,
+                             const fhelium::DeviceRows* ciphertext,
+                             const fhelium::DeviceRows* plaintext, const void* inverse,
+                             const void* twiddles, int64_t twiddle_stride,
+                             const fhelium::DeviceParameters* parameters, void* workspace,
+                             void* stream);
+
+/// out = sum_i ciphertext_i plaintext_i, the plaintexts in Montgomery form and of the ciphertexts'
+/// batch shape.
+int fhelium_cuda_sum_plaintext_products(int word_bits, const fhelium::DeviceRows* out,
+                                        const fhelium::DeviceRows* ciphertexts,
+                                        const fhelium::DeviceRows* plaintexts, int64_t count,
+                                        const fhelium::DeviceParameters* parameters, void* stream);
 }

@@ -1,20 +1,12 @@
 // Division by the first prime of the chain, to the nearest or rounded down.
 #include "ckks/cuda_kernels.h"
+#include "ckks/rescale.cuh"
 #include "common/map_rows.h"
 
 namespace fhelium {
 namespace {
 
 constexpr u32 kThreads = 256;
-
-/// The remainder modulo m, in the sense of (x - r) / q0: r is centred where kNearest. With
-/// h = (q0 - 1) / 2 and t = x + h mod q0 it is t - h.
-template <bool kNearest, class Word>
-__device__ __forceinline__ Word remainder(Word x, Word q0, const Modulus<Word>& m) {
-  if constexpr (!kNearest) return reduce_word(x, m);
-  const Word half = (q0 - 1) / 2, t = add_modular(x, half, q0);
-  return subtract_modular(reduce_word(t, m), reduce_word(half, m), m.q);
-}
 
 /// Row `limb` of out belongs to limb + 1 of the input and of the parameters.
 template <class Word, bool kNearest>
@@ -29,7 +21,7 @@ __global__ void __launch_bounds__(kThreads)
     for (i64 batch = blockIdx.z; batch < out.batches; batch += gridDim.z) {
       const Word dropped = row_at<const Word>(input, batch, 0)[k * input.step];
       const Word x = row_at<const Word>(input, batch, limb + 1)[k * input.step];
-      const Word difference = subtract_modular(x, remainder<kNearest>(dropped, q0, m), m.q);
+      const Word difference = subtract_modular(x, rescale_remainder<kNearest>(dropped, q0, m), m.q);
       row_at<Word>(out, batch, limb)[k * out.step] = multiply_shifted(difference, inverse[limb], m);
     }
   }
