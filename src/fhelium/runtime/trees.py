@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import torch
 
 from fhelium.errors import ExecutionError, ExecutionInputError, OperandTypeError
 from fhelium.runtime.signatures import TensorSignature, ValueSignature
 from fhelium.values import TensorResident
+
+_ValueT = TypeVar("_ValueT")
 
 TreeKind = Literal["tensor", "value", "list", "tuple", "dict"]
 
@@ -184,7 +186,7 @@ def map_tensors(value: Any, function: Callable[[torch.Tensor], torch.Tensor]) ->
     )
 
 
-def pin_value_tree(value: Any) -> Any:
+def pin_value_tree(value: _ValueT) -> _ValueT:
     """Clone a tree into page-locked host memory, from which copies to CUDA can overlap.
 
     Cost: one copy of the payload.
