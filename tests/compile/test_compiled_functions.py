@@ -166,7 +166,7 @@ def test_own_pipeline_and_backend(ring: CompileRing) -> None:
 
 def test_what_cannot_be_compiled_is_named(ring: CompileRing) -> None:
     ciphertext = ring.encrypt(0.5)
-    deep = fc.compile(lambda x: x * x * x * x * x, keys=[ring.keys])
+    deep = fc.compile(lambda x: x * x * x * x * x * x * x * x * x, keys=[ring.keys])
     with pytest.raises(DepthExhaustedError, match=r"operation \d+ \(ckks"):
         deep(ciphertext)
     with pytest.raises(CompileInputError, match="no config was given"):

@@ -14,9 +14,13 @@ from fhelium.compile.passes.align_operands import AlignOperandsPass
 from fhelium.compile.passes.assign_ckks_depths import AssignCkksDepthsPass
 from fhelium.compile.passes.assign_ckks_scales import AssignCkksScalesPass
 from fhelium.compile.passes.assign_ntt_implementation import AssignNttImplementationPass
+from fhelium.compile.passes.balance_products import BalanceProductsPass
+from fhelium.compile.passes.collect_sums import CollectSumsPass
 from fhelium.compile.passes.eliminate_dead_values import EliminateDeadValuesPass
 from fhelium.compile.passes.emit_backend_python import EmitBackendPythonPass
 from fhelium.compile.passes.emit_eager_python import EmitEagerPythonPass
+from fhelium.compile.passes.fuse_operations import FuseOperationsPass
+from fhelium.compile.passes.hoist_rotations import HoistRotationsPass
 from fhelium.compile.passes.lower_ckks_to_rns_ntt import LowerCkksToRnsNttPass
 from fhelium.compile.passes.lower_logical_to_ckks import LowerLogicalToCkksPass
 from fhelium.compile.passes.lower_semantic_to_logical import LowerSemanticToLogicalPass
@@ -27,6 +31,8 @@ from fhelium.compile.passes.place_rescales import PlaceRescalesPass
 from fhelium.compile.passes.prepare_operation_operands import PrepareOperationOperandsPass
 from fhelium.compile.passes.prepare_plaintexts import PreparePlaintextsPass
 from fhelium.compile.passes.resolve_rotation_key_operands import ResolveRotationKeyOperandsPass
+from fhelium.compile.passes.reuse_values import ReuseValuesPass
+from fhelium.compile.passes.schedule_operations import MemorySchedule, ScheduleOperationsPass
 from fhelium.compile.passes.select_ntt_implementations import SelectNttImplementationsPass
 from fhelium.compile.passes.validate_for_linking import ValidateForLinkingPass
 from fhelium.compile.pipeline import CompilePass, Pipeline
@@ -46,6 +52,8 @@ __all__ = [
     "AssignCkksScalesPass",
     "AssignNttImplementationPass",
     "BackendPythonSource",
+    "BalanceProductsPass",
+    "CollectSumsPass",
     "Compilation",
     "CompilePass",
     "CompileWorkspace",
@@ -55,11 +63,14 @@ __all__ = [
     "EmitBackendPythonPass",
     "EmitEagerPythonPass",
     "EvaluationKeyRequirements",
+    "FuseOperationsPass",
     "GeneratedPythonSource",
+    "HoistRotationsPass",
     "LowerCkksToRnsNttPass",
     "LowerLogicalToCkksPass",
     "LowerSemanticToLogicalPass",
     "MachineProfile",
+    "MemorySchedule",
     "OpenStatesPass",
     "OperationCost",
     "PassReport",
@@ -75,6 +86,8 @@ __all__ = [
     "ProgramExecutable",
     "PythonCodegenError",
     "ResolveRotationKeyOperandsPass",
+    "ReuseValuesPass",
+    "ScheduleOperationsPass",
     "SelectNttImplementationsPass",
     "Specialization",
     "ValidateForLinkingPass",

@@ -5,7 +5,11 @@ from __future__ import annotations
 from fhelium.compile.passes.align_operands import AlignOperandsPass
 from fhelium.compile.passes.assign_ckks_depths import AssignCkksDepthsPass
 from fhelium.compile.passes.assign_ckks_scales import AssignCkksScalesPass
+from fhelium.compile.passes.balance_products import BalanceProductsPass
+from fhelium.compile.passes.collect_sums import CollectSumsPass
 from fhelium.compile.passes.eliminate_dead_values import EliminateDeadValuesPass
+from fhelium.compile.passes.fuse_operations import FuseOperationsPass
+from fhelium.compile.passes.hoist_rotations import HoistRotationsPass
 from fhelium.compile.passes.lower_logical_to_ckks import LowerLogicalToCkksPass
 from fhelium.compile.passes.lower_semantic_to_logical import LowerSemanticToLogicalPass
 from fhelium.compile.passes.open_states import OpenStatesPass
@@ -14,6 +18,8 @@ from fhelium.compile.passes.place_relinearizations import PlaceRelinearizationsP
 from fhelium.compile.passes.place_rescales import PlaceRescalesPass
 from fhelium.compile.passes.prepare_plaintexts import PreparePlaintextsPass
 from fhelium.compile.passes.resolve_rotation_key_operands import ResolveRotationKeyOperandsPass
+from fhelium.compile.passes.reuse_values import ReuseValuesPass
+from fhelium.compile.passes.schedule_operations import ScheduleOperationsPass
 from fhelium.compile.pipeline import Pipeline
 
 
@@ -33,6 +39,10 @@ def default_lower_and_fuse_pipeline(*, entry_depth: int = 0) -> Pipeline:
     return Pipeline(
         (
             EliminateDeadValuesPass(),
+            ReuseValuesPass(),
+            BalanceProductsPass(),
+            EliminateDeadValuesPass(),
+            ReuseValuesPass(),
             LowerSemanticToLogicalPass(),
             OpenStatesPass(),
             LowerLogicalToCkksPass(),
@@ -43,7 +53,13 @@ def default_lower_and_fuse_pipeline(*, entry_depth: int = 0) -> Pipeline:
             PlaceRescalesPass(),
             AlignOperandsPass(),
             ResolveRotationKeyOperandsPass(),
-            PreparePlaintextsPass(),
             EliminateDeadValuesPass(),
+            PreparePlaintextsPass(),
+            ReuseValuesPass(),
+            CollectSumsPass(),
+            HoistRotationsPass(),
+            FuseOperationsPass(),
+            EliminateDeadValuesPass(),
+            ScheduleOperationsPass(),
         )
     )

@@ -14,6 +14,7 @@ from fhelium.backend import BackendWorkspace, ResourceRequirement
 from fhelium.compile.calls import OperationCall
 from fhelium.compile.prepared_constants import is_constant
 from fhelium.compile.python_source import Body, Names, call_lines, tuple_text
+from fhelium.ir.dialects.ckks import CiphertextType
 from fhelium.ir.dialects.core import CastOp
 from fhelium.ir.operation import DeclaredOperation
 from fhelium.ir.program import Program
@@ -55,6 +56,8 @@ class HostFunction:
         body = Body(program, Names(ENTRY_POINT))
         bound: dict[str, Any] = {}
         last_uses = _last_uses(program)
+        # Where a public vector may have more batch axes, a result may be larger than an operand.
+        one_batch = all(isinstance(entry.type, CiphertextType) for entry in program.inputs)
         for operation in program.operations:
             if isinstance(operation, ReturnOp):
                 results = tuple(operation.operands)
@@ -62,9 +65,13 @@ class HostFunction:
             elif any(result in constants for result in operation.results):
                 for result in operation.results:
                     body.constants[body.names.define(result, "plaintext")] = constants[result]
+            elif _relabels(operation):
+                body.names.alias(operation.results[0], body.names[operation.operands[0]])
             elif not body.write_core(operation):
                 assert isinstance(operation, DeclaredOperation)
-                _write(operation, calls[operation], body, bound, workspace)
+                ended = last_uses.get(operation, [])
+                in_place = one_batch and _may_write_over(operation, calls[operation], ended)
+                _write(operation, calls[operation], body, bound, workspace, in_place)
             released = [body.names[value] for value in last_uses.get(operation, ())]
             if released and not isinstance(operation, ReturnOp):
                 body.lines.append(f"del {', '.join(released)}")
@@ -86,6 +93,7 @@ def _write(
     body: Body,
     bound: dict[str, Any],
     workspace: BackendWorkspace,
+    in_place: bool,
 ) -> None:
     position = body.operation_count
     execute = body.names.fresh(f"execute_{position}")
@@ -96,7 +104,7 @@ def _write(
     bound[resources] = workspace.bind(call.implementation.resource_requirements(call.invocation))
     inputs = [body.names[value] for value in call.operands]
     inputs += [body.material(symbol) for symbol in call.symbols]
-    arguments = [invocation, tuple_text(inputs), resources, "in_place=False"]
+    arguments = [invocation, tuple_text(inputs), resources, f"in_place={in_place}"]
     body.lines += call_lines(f"{body.results(operation)}, = {execute}", arguments)
 
 
@@ -104,7 +112,8 @@ def _last_uses(program: Program) -> dict[Operation, list[SSAValue]]:
     """Return the values that nothing after an operation reads; casts only rename a value."""
     last: dict[SSAValue, Operation] = {}
     for operation in program.operations:
-        if not isinstance(operation, CastOp) and not any(map(is_constant, operation.results)):
+        renames = isinstance(operation, CastOp) or _relabels(operation)
+        if not renames and not any(map(is_constant, operation.results)):
             for value in operation.operands:
                 last[_origin(value)] = operation
     released: dict[Operation, list[SSAValue]] = {}
@@ -116,6 +125,26 @@ def _last_uses(program: Program) -> dict[Operation, list[SSAValue]]:
 
 
 def _origin(value: SSAValue) -> SSAValue:
-    while isinstance(value.owner, CastOp):
-        value = value.owner.input
+    while isinstance(value.owner, CastOp) or _relabels(value.owner):
+        value = value.owner.operands[0]
     return value
+
+
+def _relabels(operation: object) -> bool:
+    """Say whether an operation only reads in another way what was computed before it.
+
+    An input's residues are copied: they are the caller's.
+    """
+    if not isinstance(operation, DeclaredOperation) or not operation.FACTS.same_residues:
+        return False
+    return isinstance(_origin(operation.operands[0]).owner, DeclaredOperation)
+
+
+def _may_write_over(
+    operation: DeclaredOperation, call: OperationCall, ended: list[SSAValue]
+) -> bool:
+    """Say whether a result may take the place of the first operand, which nothing reads again."""
+    first, *others = map(_origin, operation.operands)
+    computed = isinstance(first.owner, DeclaredOperation) and first.owner.ENGINE is not None
+    possible = operation.FACTS.in_place and call.implementation.supports_in_place
+    return possible and computed and first in ended and first not in others

@@ -66,6 +66,7 @@ class OperationFacts:
         random: Two runs on equal operands differ.
         in_place: A form exists that writes its result over the first operand.
         reads_scale: The call depends on the operand's scale: a real number is written at it.
+        same_residues: The result has the operand's residues, read in another way.
         in_ntt: It computes on NTT values; coefficients are transformed on the way in and out.
     """
 
@@ -75,6 +76,7 @@ class OperationFacts:
     random: bool = False
     in_place: bool = False
     reads_scale: bool = False
+    same_residues: bool = False
     in_ntt: bool = False
 
 
@@ -96,6 +98,8 @@ class DeclaredOperation(IRDLOperation, ABC):
 
     ENGINE: ClassVar[EngineMethod | None] = None
     FACTS: ClassVar[OperationFacts] = OperationFacts()
+    FUSES: ClassVar[tuple[tuple[type[DeclaredOperation], ...], ...]] = ()
+    """Chains of operations, each on the result of the one before, that give the same residues."""
 
     # Values go in and values come out: what nobody uses need not be computed.
     traits = traits_def(Pure())
@@ -133,6 +137,13 @@ class DeclaredOperation(IRDLOperation, ABC):
     def written_attributes(cls, *states: Any, **attributes: Any) -> dict[str, Any]:
         """Return the attributes as ``reference`` takes them, numbers as integers can hold them."""
         return attributes
+
+    @classmethod
+    def fused_operands(cls, chain: Sequence[DeclaredOperation]) -> list[SSAValue]:
+        """Return the operands for which the operation stands for a chain of ``FUSES``."""
+        first, *others = chain
+        extra = [value for operation in others for value in operation.operands[1:]]
+        return [*first.operands, *extra]
 
     @classmethod
     def result_count(cls, *operands: Any) -> int:

@@ -63,7 +63,7 @@ class AssumeMessageBoundOp(DeclaredOperation):
     bound = prop_def(FloatAttr)
     result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("assume_message_bound", "levels")
-    FACTS: ClassVar = OperationFacts(limb_wise=True)
+    FACTS: ClassVar = OperationFacts(limb_wise=True, same_residues=True)
 
     @classmethod
     def transfer(cls, ciphertext: CkksState, *, bound: float) -> CkksState:

@@ -376,7 +376,7 @@ class ReinterpretScaleOp(DeclaredOperation):
     scale = prop_def(FloatAttr)
     result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("reinterpret_at_scale", "levels")
-    FACTS: ClassVar = OperationFacts(limb_wise=True)
+    FACTS: ClassVar = OperationFacts(limb_wise=True, same_residues=True)
 
     @classmethod
     def transfer(cls, ciphertext: CkksState, *, scale: float) -> CkksState:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import torch
+from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
 from fhelium.ir import noise
 from fhelium.ir.dialects.ckks.arithmetic import (
+    MultiplyOp,
     RelinearizeOp,
+    SquareOp,
     key_switch_error,
     transfer_key_switch,
     transfer_product,
 )
-from fhelium.ir.dialects.ckks.levels import rescale_error, transfer_rescale
-from fhelium.ir.dialects.ckks.plain import transfer_plaintext_product
+from fhelium.ir.dialects.ckks.levels import RescaleOp, rescale_error, transfer_rescale
+from fhelium.ir.dialects.ckks.plain import MultiplyPlaintextOp, transfer_plaintext_product
 from fhelium.ir.dialects.ckks.types import (
     CiphertextType,
     PlaintextType,
@@ -73,6 +77,10 @@ class MultiplyRescaleOp(DeclaredOperation):
         "multiply_and_rescale", "arithmetic", key_lookup="self._key_source.relinearization()"
     )
     FACTS: ClassVar = OperationFacts(needs_key=True, consumes_depth=True, in_ntt=True)
+    FUSES: ClassVar = (
+        (MultiplyOp, RelinearizeOp, RescaleOp),
+        (SquareOp, RelinearizeOp, RescaleOp),
+    )
 
     @classmethod
     def transfer(cls, lhs: CkksState, rhs: CkksState, key: CkksState) -> CkksState:
@@ -84,6 +92,11 @@ class MultiplyRescaleOp(DeclaredOperation):
     def added_error(cls, lhs: CkksState, rhs: CkksState, key: CkksState) -> noise.Error:
         product = transfer_product(cls.public_name(), lhs, rhs, None)
         return key_switch_error(product) + rescale_error(product.replace(components=2))
+
+    @classmethod
+    def fused_operands(cls, chain: Sequence[DeclaredOperation]) -> list[SSAValue]:
+        operands = super().fused_operands(chain)
+        return [operands[0], *operands] if isinstance(chain[0], SquareOp) else operands
 
     @classmethod
     def key_symbols(cls) -> tuple[str, ...]:
@@ -139,7 +152,8 @@ class MultiplyPlaintextRescaleOp(DeclaredOperation):
     plaintext = operand_def(PlaintextType)
     result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("multiply_plaintext_and_rescale", "arithmetic")
-    FACTS: ClassVar = OperationFacts(consumes_depth=True)
+    FACTS: ClassVar = OperationFacts(consumes_depth=True, in_ntt=True)
+    FUSES: ClassVar = ((MultiplyPlaintextOp, RescaleOp),)
 
     @classmethod
     def transfer(cls, ciphertext: CkksState, plaintext: CkksState) -> CkksState:

@@ -1,0 +1,86 @@
+"""CollectSumsPass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+from xdsl.rewriter import Rewriter
+
+from fhelium.compile.compilation import Compilation
+from fhelium.compile.pipeline import CompilePass
+from fhelium.compile.placement import Site
+from fhelium.ir.dialects.ckks import (
+    AddManyOp,
+    AddOp,
+    MultiplyPlaintextOp,
+    SumPlaintextProductsOp,
+)
+
+
+@dataclass(frozen=True)
+class CollectSumsPass(CompilePass):
+    """Add up the terms of a sum in one operation, products with public vectors among them.
+
+    Args:
+        least_terms: Sums of so many terms and more are collected; a shorter one is added in place.
+    """
+
+    least_terms: int = 4
+
+    def run(self, compilation: Compilation) -> None:
+        program = compilation.program
+        site = Site(program, compilation.workspace.config)
+        for operation in reversed(program.operations):
+            outermost = isinstance(operation, AddOp) and not _inside_a_sum(operation)
+            if outermost and operation.parent is not None:
+                self._collect(site, operation)
+
+    def _collect(self, site: Site, total: AddOp) -> None:
+        terms = _terms(total)
+        products = [value for value in terms if _is_product(value)]
+        rest = [value for value in terms if not _is_product(value)]
+        if len(products) < 2:
+            products, rest = [], terms
+        else:
+            owners = [value.owner for value in products]
+            pairs = [(op.ciphertext, op.plaintext) for op in owners if _is_plain_product(op)]
+            lists = [list(side) for side in zip(*pairs, strict=True)]
+            rest = [site.insert(total, SumPlaintextProductsOp, *lists), *rest]
+        if products or len(rest) >= self.least_terms:
+            Rewriter.replace_op(total, [], [self._sum(site, total, rest)])
+
+    def _sum(self, site: Site, anchor: AddOp, terms: list[SSAValue]) -> SSAValue:
+        if len(terms) >= self.least_terms:
+            return site.insert(anchor, AddManyOp, terms)
+        value = terms[0]
+        for term in terms[1:]:
+            value = site.insert(anchor, AddOp, value, term)
+        return value
+
+
+def _used_once(value: SSAValue) -> bool:
+    return len(list(value.uses)) == 1
+
+
+def _inside_a_sum(operation: AddOp) -> bool:
+    """Say whether the one use of a sum is another sum."""
+    users = [use.operation for use in operation.result.uses]
+    return len(users) == 1 and isinstance(users[0], AddOp)
+
+
+def _terms(operation: AddOp) -> list[SSAValue]:
+    found: list[SSAValue] = []
+    for value in (operation.lhs, operation.rhs):
+        owner = value.owner
+        inner = isinstance(owner, AddOp) and _used_once(value)
+        found += _terms(owner) if inner and isinstance(owner, AddOp) else [value]
+    return found
+
+
+def _is_plain_product(operation: object) -> bool:
+    return isinstance(operation, MultiplyPlaintextOp) and operation.output_domain is None
+
+
+def _is_product(value: SSAValue) -> bool:
+    return _is_plain_product(value.owner) and _used_once(value)

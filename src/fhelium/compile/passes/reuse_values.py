@@ -1,0 +1,41 @@
+"""ReuseValuesPass."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+from xdsl.rewriter import Rewriter
+from xdsl.traits import is_side_effect_free
+
+from fhelium.compile.compilation import Compilation
+from fhelium.compile.pipeline import CompilePass
+from fhelium.ir.operation import DeclaredOperation
+
+
+@dataclass(frozen=True)
+class ReuseValuesPass(CompilePass):
+    """Compute once what equal operations on equal operands compute twice."""
+
+    def run(self, compilation: Compilation) -> None:
+        seen: dict[Hashable, Operation] = {}
+        for operation in compilation.program.operations:
+            if not operation.results or operation.regions or not is_side_effect_free(operation):
+                continue
+            if isinstance(operation, DeclaredOperation) and operation.FACTS.random:
+                continue
+            first = seen.setdefault(_key(operation), operation)
+            if first is not operation:
+                Rewriter.replace_op(operation, [], list(first.results))
+
+
+def _key(operation: Operation) -> Hashable:
+    """Return what two operations share that give the same."""
+    return (
+        type(operation),
+        tuple(operation.operands),
+        tuple(sorted(operation.properties.items(), key=lambda item: item[0])),
+        tuple(sorted(operation.attributes.items(), key=lambda item: item[0])),
+        tuple(result.type for result in operation.results),
+    )
