@@ -52,6 +52,10 @@ int fhelium_cuda_rescale_truncating(int word_bits, const fhelium::DeviceRows* ou
 /// [digit, 2] and its limbs are the L + K in use; `out` is [2, *batch, limb, N]. kept1 may be null.
 /// Both steps together are 8 launches up to N = 2^17. A rescaling takes and gives NTT values.
 int64_t fhelium_cuda_key_switch_words(int word_bits, const fhelium::KeySwitchCall* call);
+/// The product of two components each, three of `out`, for a key switch of its last one.
+int fhelium_cuda_key_switch_product(int word_bits, const fhelium::KeySwitchCall* call,
+                                    const fhelium::DeviceRows* out, const fhelium::DeviceRows* lhs,
+                                    const fhelium::DeviceRows* rhs, void* stream);
 int fhelium_cuda_key_switch_raise(int word_bits, const fhelium::KeySwitchCall* call,
                                   const fhelium::DeviceRows* switched, void* stream);
 int fhelium_cuda_key_switch_finish(int word_bits, const fhelium::KeySwitchCall* call,

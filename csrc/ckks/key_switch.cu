@@ -41,6 +41,34 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
+/// (a0 b0, a0 b1 + a1 b0, a1 b1) with the moduli of the tables.
+template <class Word>
+__global__ void __launch_bounds__(kThreads)
+    product_kernel(SwitchTables<Word> t, DeviceRows out, DeviceRows lhs, DeviceRows rhs) {
+  constexpr int kBits = kWordBits<Word>;
+  const u32 k = blockIdx.x * kThreads + threadIdx.x, limb = blockIdx.y;
+  if (k >= out.degree) return;
+  const Modulus<Word> m = t.moduli[limb];
+  const i64 batches = out.batches / 3;
+  for (i64 batch = blockIdx.z; batch < batches; batch += gridDim.z) {
+    const auto a = [&](i64 c) {
+      return row_at<const Word>(lhs, c * batches + batch, limb)[k * lhs.step];
+    };
+    const auto b = [&](i64 c) {
+      const Word x = row_at<const Word>(rhs, c * batches + batch, limb)[k * rhs.step];
+      return multiply_shifted(x, m.montgomery_square, m);
+    };
+    const auto put = [&](i64 c, Word x) {
+      row_at<Word>(out, c * batches + batch, limb)[k * out.step] = x;
+    };
+    const Word a0 = a(0), a1 = a(1), b0 = b(0), b1 = b(1);
+    const WideOf<Word> mixed = (WideOf<Word>)a0 * b1 + (WideOf<Word>)a1 * b0;  // below 2 q^2 < q R
+    put(0, multiply_shifted(a0, b0, m));
+    put(1, montgomery_reduce<kBits>(mixed << (kBits - m.bits), m));
+    put(2, multiply_shifted(a1, b1, m));
+  }
+}
+
 /// The call's tables and the parts of its workspace.
 template <class Word>
 struct Switch {
@@ -91,6 +119,12 @@ struct Switch {
     return dim3((n + kThreads - 1) / kThreads, limbs, items < kMaxGridRows ? items : kMaxGridRows);
   }
 
+  int multiply(const DeviceRows& out, const DeviceRows& lhs, const DeviceRows& rhs,
+               void* stream) const {
+    return launch(product_kernel<Word>, grid(digits.rows, digits.items), dim3(kThreads), 0, stream,
+                  t, out, lhs, rhs);
+  }
+
   int raise(const DeviceRows& switched, void* stream) const {
     const DigitStore<Word> put = {t, digits, 0};
     const u32 q_limbs = digits.rows;
@@ -135,6 +169,14 @@ using namespace fhelium;
 
 int64_t fhelium_cuda_key_switch_words(int word_bits, const KeySwitchCall* call) {
   return for_word_bits(word_bits, [&](auto word) { return Switch<decltype(word)>(*call).words; });
+}
+
+int fhelium_cuda_key_switch_product(int word_bits, const KeySwitchCall* call, const DeviceRows* out,
+                                    const DeviceRows* lhs, const DeviceRows* rhs, void* stream) {
+  if (call->batches == 0) return 0;
+  return for_word_bits(word_bits, [&](auto word) {
+    return Switch<decltype(word)>(*call).multiply(*out, *lhs, *rhs, stream);
+  });
 }
 
 int fhelium_cuda_key_switch_raise(int word_bits, const KeySwitchCall* call,

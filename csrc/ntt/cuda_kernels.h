@@ -6,8 +6,8 @@
 extern "C" {
 
 /// The transform in passes over memory: pass number k of the forward transform takes schedule[k]
-/// levels, and those of the inverse go backwards. `twiddles` are rows of ntt/cuda_table.h, so many
-/// words apart.
+/// levels, and those of the inverse go backwards; a null schedule stands for as few passes as there
+/// may be. `twiddles` are rows of ntt/cuda_table.h, so many words apart.
 int fhelium_cuda_ntt(int word_bits, int inverse, const fhelium::DeviceRows* out,
                      const fhelium::DeviceRows* input, const void* twiddles, int64_t twiddle_stride,
                      const int64_t* schedule, int64_t passes, void* stream);

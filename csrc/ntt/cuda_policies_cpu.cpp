@@ -1,5 +1,6 @@
 // Transforms that exist on CUDA only: on the CPU they are refused with the names of those that do.
 #include "common/checks.h"
+#include "common/names.h"
 
 namespace fhelium {
 namespace {
@@ -10,15 +11,6 @@ namespace {
          "On the CPU use ntt_packed and intt_packed, or ntt_radix2_indexed and "
          "intt_radix2_indexed for validation");
 }
-
-// A name as a template argument: one function for each operator of two shapes.
-template <size_t kSize>
-struct Name {
-  char text[kSize];
-  constexpr Name(const char (&name)[kSize]) {
-    for (size_t k = 0; k < kSize; ++k) text[k] = name[k];
-  }
-};
 
 template <Name kName>
 Tensor refused(const Tensor, const Tensor, const Tensor, const Tensor) {

@@ -83,6 +83,7 @@ int fhelium_cuda_ntt_indexed(int word_bits, int inverse, const DeviceRows* out,
                              const DeviceRows* input, const int64_t* even, const int64_t* odd,
                              const int64_t* schedule, const void* twiddles,
                              const DeviceParameters* parameters, void* stream) {
+  if (out->batches == 0 || out->limbs == 0) return 0;
   const Stage first = {even, odd, schedule};
   return for_word_bits(word_bits, [&](auto word) {
     using Word = decltype(word);

@@ -2,6 +2,7 @@
 #pragma once
 #include "common/device_rows.h"
 #include "ntt/pass.cuh"
+#include "ntt/schedule.h"
 
 namespace fhelium {
 
@@ -38,14 +39,6 @@ struct NttRows {
   int log_degree;
   u32 limbs, first_limb, rows, items;
 };
-
-inline constexpr int kContiguousLog = 8, kStridedLog = 9;
-
-/// Whether one pass can take these levels of the tree.
-inline bool is_pass(int log_degree, int first, int levels) {
-  const bool inside = first >= 0 && levels >= 1 && first + levels <= log_degree;
-  return inside && (first >= log_degree - kContiguousLog || levels <= kStridedLog);
-}
 
 namespace detail {
 
@@ -101,11 +94,6 @@ int launch_pass(const NttRows<Word>& rows, int first, int levels, const Load& lo
   return first >= rows.log_degree - kContiguousLog
              ? launch_contiguous<kInverse>(rows, first, levels, load, store, stream)
              : launch_strided<kInverse>(rows, first, levels, load, store, stream);
-}
-
-/// How many passes a transform takes with as few as there may be.
-inline int compact_passes(int log_degree) {
-  return log_degree <= kContiguousLog ? 1 : log_degree <= kContiguousLog + kStridedLog ? 2 : 3;
 }
 
 /// A whole transform: the first pass reads with `load`, the last writes with `store`, and between

@@ -107,7 +107,11 @@ class Switch:
         words = device.result("fhelium_cuda_key_switch_words", self.bits, self.call)
         self.workspace = Guarded((words,), switched.dtype)
         self.call.workspace = self.workspace.tensor.data_ptr()
-        device("fhelium_cuda_key_switch_raise", self.bits, self.call, rows(switched))
+
+    def raise_digits(self) -> Switch:
+        arguments = self.bits, self.call, rows(self.switched)
+        self.device("fhelium_cuda_key_switch_raise", *arguments)
+        return self
 
     def finish(self, key: torch.Tensor, g: int, *kept: torch.Tensor) -> torch.Tensor:
         limbs = self.ring.q_limbs - self.call.rescale
@@ -125,12 +129,12 @@ def check_all(device: Emulator, ring: Ring, batch: tuple[int, ...], *, ins: bool
     key, other = ring.key(1), ring.key(2)
     x = ring.residues(3, *batch)
     before = device.launches()
-    found = Switch(device, ring, x[2], **flags).finish(key, 1, x[0], x[1])
+    found = Switch(device, ring, x[2], **flags).raise_digits().finish(key, 1, x[0], x[1])
     assert device.launches() - before <= 8
     assert torch.equal(found, ckks.relinearize(x, key, *tables, ins, outs))
     g = pow(5, 3, 2 * ring.degree)
     elements = [g, 2 * ring.degree - 1]
-    hoisted = Switch(device, ring, x[1], **flags)
+    hoisted = Switch(device, ring, x[1], **flags).raise_digits()
     for element, used, wanted in zip(
         elements,
         (key, other),
@@ -166,9 +170,12 @@ def test_products_are_relinearized_and_rescaled(
         return
     a, b = here.residues(2, *batch, seed=1), here.residues(2, *batch, seed=2)
     key = here.key(3)
-    product = ckks.ciphertext_product(a, b, here.params[:, : here.q_limbs])
-    switch = Switch(device, here, product[2], from_ntt=True, to_ntt=True, rescale=True)
-    found = switch.finish(key, 1, product[0], product[1])
+    product = Guarded((3, *a.shape[1:]), a.dtype)
+    switch = Switch(device, here, product.tensor[2], from_ntt=True, to_ntt=True, rescale=True)
+    operands = rows(product.tensor), rows(a), rows(b)
+    device("fhelium_cuda_key_switch_product", switch.bits, switch.call, *operands)
+    switch.raise_digits()
+    found = switch.finish(key, 1, product.check()[0], product.tensor[1])
     wanted = ckks.multiply_relinearize_rescale(a, b, key, here.tables, here.ntt_tables)
     assert torch.equal(found, wanted)
 
