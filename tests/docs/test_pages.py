@@ -51,6 +51,7 @@ def test_the_bounds_page_runs():
 # How the last line begins that a page's code prints.
 TOPICS = {
     "compile": "11",
+    "compiler-from-scratch": "True",
     "keys": "tensor(1366.0",  # 4096 / 3, and the ends' share
     "levels": "True",
     "runtime": "True cpu True",

@@ -34,7 +34,10 @@ def test_there_are_examples():
         "05_plaintexts_and_sums",
         "08_client_server",
         "09_files",
+        "13_engine_capture",
+        "14_simulation_and_cost",
         "15_compile_python_codegen",
+        "16_saved_program",
         "10_own_implementation",
         "17_double_buffer",
         "18_runtime_cuda_graph",
@@ -154,3 +157,24 @@ def test_the_matrix_vector_table():
     assert (facts["depth"], facts["domain"], facts["components"]) == ("1", "ntt", "2")
     for name in ("uncaptured", "staged replay", "replay, owned copy", "peak allocated"):
         assert name in facts
+
+
+def test_engine_capture_gives_the_bits_of_the_engine():
+    shown = run_example(BY_NAME["13_engine_capture"])
+    assert "same residues as the Engine's: True" in shown
+    assert "refused: the residues" in shown
+    assert float(re.search(r"largest error: (\S+)", shown)[1]) < 1e-5
+
+
+def test_simulation_predicts_the_precision():
+    shown = run_example(BY_NAME["14_simulation_and_cost"])
+    predicted, measured = re.search(r"predicted ([\d.]+) bits, measured ([\d.]+)", shown).groups()
+    assert abs(float(predicted) - float(measured)) < 1
+    assert "within the bound: True" in shown
+
+
+def test_a_saved_program_runs_elsewhere_and_takes_no_secret():
+    shown = run_example(BY_NAME["16_saved_program"])
+    assert "refused: A Program computes with public keys" in shown
+    assert "bound/program.mlir" in shown
+    assert float(re.search(r"largest error: (\S+)", shown)[1]) < 1e-6
