@@ -34,7 +34,7 @@ def default_lower_and_fuse_pipeline(*, entry_depth: int = 0) -> Pipeline:
 
     Example:
         >>> [type(step).__name__ for step in default_lower_and_fuse_pipeline().passes][:2]
-        ['EliminateDeadValuesPass', 'LowerSemanticToLogicalPass']
+        ['EliminateDeadValuesPass', 'ReuseValuesPass']
     """
     return Pipeline(
         (
