@@ -13,6 +13,8 @@ import torch
 
 from fhelium import CkksConfig, DecryptPolicy, Engine
 from fhelium import compile as fc
+from fhelium.backend import OperationBackend
+from fhelium.backend.ckks import CkksDeviceResources
 from fhelium.cli import logistic
 from fhelium.errors import FHEliumError, MessageValueError, ProgramError
 from tests.compile.support import TO_CKKS, CompileRing
@@ -94,49 +96,38 @@ def test_precision_of_a_hundred_random_programs_is_known_within_a_bit(ring: Comp
     assert max(map(abs, off)) < 1, off
 
 
-def test_precision_of_the_demo_is_known_within_a_bit() -> None:
+def test_the_demo_is_captured_as_it_is_and_its_precision_known_within_a_bit() -> None:
     study = logistic.train()
     model, config = study.model, CkksConfig.parse(logistic.PRESET)
-    block = np.zeros(logistic.BLOCK)
-    block[: len(model.weights)] = model.weights / model.interval
-    weights = torch.tensor(np.tile(block, config.num_slots // logistic.BLOCK))
     samples = torch.tensor(logistic.pack(study.features, config))
 
-    def score(engine, x, w):
-        encoder = SimpleNamespace(prepare_plaintext=lambda *_, **__: w)
-        calls = _Both(encoder, engine)
-        evaluator = SimpleNamespace(engine=calls, model=model)
+    def score(engine, x):
+        evaluator: Any = SimpleNamespace(engine=engine, model=model)
         return logistic.Evaluator.sigmoid(evaluator, logistic.Evaluator.linear_score(evaluator, x))
 
     axes = {"polynomial_domain": "ntt", "scale": config.scale_at(0), "depth": 0}
     compilation = fc.capture(
         score,
-        inputs={
-            "engine": fc.engine(),
-            "x": fc.encrypted(**axes),
-            "w": fc.plaintext(residue_representation="montgomery", **axes),
-        },
+        inputs={"engine": fc.engine(), "x": fc.encrypted(**axes)},
         workspace=fc.CompileWorkspace({CkksConfig: config}),
     )
-    (predicted,) = compilation.simulate({"x": samples, "w": weights})
+    (predicted,) = compilation.simulate({"x": samples})
+    needed = fc.EvaluationKeyRequirements.of(compilation)
     owner = logistic.DataOwner(config)
-    evaluator = logistic.Evaluator(config, owner.evaluation_keys(), model)
-    scores = evaluator.sigmoid(evaluator.linear_score(owner.encrypt(study.features)))
+    keys = owner.evaluation_keys()
+    assert set(needed.steps) == set(keys.steps)
+    evaluator = logistic.Evaluator(config, keys, model)
+    encrypted = owner.encrypt(study.features)
+    scores = evaluator.sigmoid(evaluator.linear_score(encrypted))
     found = measured_bits(owner.engine, scores, owner.secret_key, predicted.value)
     assert abs(predicted.bits - found) < 1
     clear = model.polynomial_score(study.features)
     assert np.allclose(logistic.unpack(predicted.value.real, len(clear)), clear, atol=1e-12)
-
-
-class _Both:
-    """Look names up in two objects."""
-
-    def __init__(self, first: Any, second: Any) -> None:
-        self._objects = (first, second)
-
-    def __getattr__(self, name: str) -> Any:
-        first, second = self._objects
-        return getattr(first if hasattr(first, name) else second, name)
+    fc.prepare_material_bindings(
+        compilation, resources=CkksDeviceResources(config=config), keys=[keys]
+    )
+    linked = OperationBackend().link(compilation).run(encrypted)
+    assert torch.equal(linked.data, scores.data)
 
 
 def test_a_semantic_program_is_simulated_without_errors(ring: CompileRing) -> None:

@@ -8,14 +8,26 @@ from typing import Any
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.places import place, raising_frame
 from fhelium.compile.symbolic_engine import SymbolicEngine
-from fhelium.compile.symbolic_values import Symbolic, SymbolicCiphertext, SymbolicPlaintext
+from fhelium.compile.symbolic_values import (
+    Symbolic,
+    SymbolicCiphertext,
+    SymbolicMessage,
+    SymbolicPlaintext,
+)
 from fhelium.compile.workspace import CompileWorkspace
-from fhelium.errors import CaptureError, CompileInputError, FHEliumError
-from fhelium.ir.dialects.ckks import CiphertextType
+from fhelium.errors import CaptureError, FHEliumError
+from fhelium.ir.dialects.ckks import CiphertextType, PlaintextType
+from fhelium.ir.dialects.codec import MessageType
 from fhelium.ir.dialects.logical import ROLES
 from fhelium.ir.dialects.semantic import TensorType
 from fhelium.ir.program import Program
-from fhelium.ir.types import StatefulType
+from fhelium.ir.types import ValueType
+
+_STAND_INS: dict[type, type[Symbolic]] = {
+    CiphertextType: SymbolicCiphertext,
+    PlaintextType: SymbolicPlaintext,
+    MessageType: SymbolicMessage,
+}
 
 
 def capture_calls(
@@ -36,14 +48,13 @@ def capture_calls(
         fixed: Static arguments.
         workspace: Holds the parameters.
     """
-    types = {key: _ckks_type(name, key, kind) for key, kind in inputs.items()}
+    types = {key: _ckks_type(kind) for key, kind in inputs.items()}
     program = Program.create(name, list(types.items()))
     compilation = Compilation(program, workspace)
     engine = SymbolicEngine(compilation)
     values: dict[str, Any] = {}
     for (key, kind), argument in zip(types.items(), program.block.args, strict=True):
-        stand_in = SymbolicCiphertext if isinstance(kind, CiphertextType) else SymbolicPlaintext
-        values[key] = stand_in.of(argument, kind.state(engine.config))
+        values[key] = _STAND_INS[type(kind)].of(argument, kind.state(engine.config))
     try:
         result = function(**dict.fromkeys(engines, engine), **values, **fixed)
     except CaptureError:
@@ -53,7 +64,7 @@ def capture_calls(
         raise type(error)(where, error.fact, error.rule, error.remedy, **error.fields) from error
     results = result if isinstance(result, tuple | list) else [result]
     for entry in results:
-        if not isinstance(entry, Symbolic):
+        if not isinstance(entry, SymbolicCiphertext | SymbolicPlaintext):
             raise CaptureError(
                 f"capture of {name}",
                 f"the function returns a {type(entry).__name__}",
@@ -65,15 +76,7 @@ def capture_calls(
     return compilation
 
 
-def _ckks_type(name: str, key: str, kind: TensorType) -> StatefulType:
+def _ckks_type(kind: TensorType) -> ValueType:
     """Return the type that an input has for the Engine."""
     axes = kind.known
-    found = ROLES[axes["role"]].CKKS
-    if not (isinstance(found, type) and issubclass(found, StatefulType)):
-        raise CompileInputError(
-            f"capture of {name}",
-            f"{key!r} is a message",
-            "The Engine computes on ciphertexts and encoded vectors",
-            "Use plaintext() and pass what engine.prepare_plaintext gives",
-        )
-    return found.of(**axes)
+    return ROLES[axes["role"]].of(**axes).lowered()

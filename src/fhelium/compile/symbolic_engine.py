@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
+import torch
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.irdl import VarResultDef
 
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.material_operands import ProgramMaterials
+from fhelium.compile.messages import checked_message, message_state
 from fhelium.compile.places import place, user_frame
-from fhelium.compile.symbolic_values import Symbolic, SymbolicCiphertext
-from fhelium.errors import CaptureError
+from fhelium.compile.symbolic_values import (
+    Symbolic,
+    SymbolicCiphertext,
+    SymbolicMessage,
+    SymbolicPlaintext,
+)
+from fhelium.config import CkksConfig
+from fhelium.errors import CaptureError, MessageValueError
 from fhelium.ir.dialects.ckks import CiphertextType, PlaintextType
+from fhelium.ir.dialects.codec import MessageType, PreparePlaintextOp, Use
+from fhelium.ir.dialects.core import ConstantOp
 from fhelium.ir.methods.arithmetic import ArithmeticMethods
 from fhelium.ir.methods.composites import CompositeMethods
 from fhelium.ir.methods.core import flattened
@@ -79,6 +89,39 @@ class SymbolicEngine(
         target.become(result.value, result.state)
         return target
 
+    def prepare_plaintext(
+        self, message: Any, like: Ciphertext, for_: Use = "multiply", **options: Any
+    ) -> Plaintext:
+        """Encode a public vector when the Program is linked, or one that is an input at each run.
+
+        Args:
+            message: Real numbers for all slots, one number, or an input with the spec message().
+            like: A ciphertext with the depth and scale of the later operand.
+            for_: "multiply" or "add".
+            **options: None; a bound follows from the message.
+        """
+        self._require_ciphertext("prepare_plaintext", like)
+        if options:
+            raise CaptureError(
+                place(user_frame()),
+                f"engine.prepare_plaintext gets {', '.join(options)}",
+                "A captured message is bound by the smallest power of two that covers it",
+                "Leave it out, or prepare the plaintext before and pass it with static()",
+            )
+        config, block = self.config, self._compilation.program.block
+        if isinstance(message, SymbolicMessage):
+            value, state = self.value_of(message), message.state
+        else:
+            constant = ConstantOp.of(_numbers(message, config), MessageType())
+            block.add_op(constant)
+            value, state = constant.result, message_state(constant.numbers(), config)
+        encoded = PreparePlaintextOp.transfer(state, like.state, for_=for_)
+        operands = value, self._ciphertext(like)
+        types = [PlaintextType.of().of_state(encoded)]
+        made = PreparePlaintextOp.make(*operands, result_types=types, for_=for_)
+        block.add_op(made)
+        return SymbolicPlaintext.of(made.result, encoded)
+
     def _written(
         self, value: Any, kind: Callable[[], Attribute], symbols: Iterator[str]
     ) -> SSAValue:
@@ -86,12 +129,7 @@ class SymbolicEngine(
         if isinstance(value, Symbolic):
             return self.value_of(value)
         if isinstance(value, Ciphertext):
-            raise CaptureError(
-                place(user_frame()),
-                "a ciphertext that is no input is an operand",
-                "A Program computes on its inputs and on public materials",
-                "Make it a parameter of the function, with the spec encrypted()",
-            )
+            return self._ciphertext(value)
         if isinstance(value, Plaintext):
             number = self._plaintexts.setdefault(id(value), len(self._plaintexts))
             kept = PlaintextType.of().of_state(value.state)
@@ -110,6 +148,17 @@ class SymbolicEngine(
                 )
             self._compilation.bind(symbol, value)
         return self._materials.value(symbol, kind)
+
+    def _ciphertext(self, value: Ciphertext) -> SSAValue:
+        """Return the Program's value for a ciphertext."""
+        if isinstance(value, Symbolic):
+            return self.value_of(value)
+        raise CaptureError(
+            place(user_frame()),
+            "a ciphertext that is no input is an operand",
+            "A Program computes on its inputs and on public materials",
+            "Make it a parameter of the function, with the spec encrypted()",
+        )
 
     def value_of(self, value: Symbolic) -> SSAValue:
         """Return the Program's value that a stand-in stands for."""
@@ -132,6 +181,26 @@ class SymbolicEngine(
             "messages and decryption stay outside",
             "Do it before or after the run, and pass what it gives as an input or with static()",
         )
+
+
+def _numbers(message: Any, config: CkksConfig) -> torch.Tensor:
+    """Return a public vector as the Program holds it: all slots, or one number for all."""
+    found = torch.as_tensor(message)
+    if found.is_complex() or found.dtype == torch.bool or found.shape[1:]:
+        raise CaptureError(
+            place(user_frame()),
+            f"a message of {found.dtype} and shape {tuple(found.shape)} is encoded",
+            "A Program holds vectors of real numbers",
+            "Encode it with engine.prepare_plaintext before, and pass the plaintext with static()",
+        )
+    if found.dim() and found.shape[0] != config.num_slots:
+        raise MessageValueError(
+            "prepare_plaintext",
+            f"the message has {found.shape[0]} values, the number of slots is {config.num_slots}",
+            "A message fills all slots",
+            "Repeat or pad it",
+        )
+    return checked_message("prepare_plaintext", "message", found, config)
 
 
 def _each(operand: Any, function: Callable[[Any], Any]) -> Any:

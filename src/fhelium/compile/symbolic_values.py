@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 from fhelium.compile.places import place, user_frame
 from fhelium.errors import CaptureError
 from fhelium.values import Ciphertext, CkksState, Plaintext
+from fhelium.values.stated import SlotAxes
 
 _AXES = (
     "depth",
@@ -83,6 +84,12 @@ for _name in _AXES:
 
 class SymbolicCiphertext(Symbolic, Ciphertext):  # type: ignore[misc]  # it has no payload
     """Stand for a ciphertext."""
+
+    __slots__ = ("value",)
+
+
+class SymbolicMessage(Symbolic, SlotAxes):
+    """Stand for a public vector that is not encoded; ``engine.prepare_plaintext`` takes it."""
 
     __slots__ = ("value",)
 
