@@ -80,7 +80,7 @@ def server_score(evaluation_keys, model, samples):
     block = np.zeros(BLOCK)
     block[: len(model["weights"])] = model["weights"]
     weights = engine.prepare_plaintext(np.tile(block, config.num_slots // BLOCK), like=samples)
-    products = engine.rescale_to_next_depth(engine.multiply_plaintext(samples, weights))
+    products = engine.multiply_plaintext_and_rescale(samples, weights)
     t = engine.add_scalar(engine.sum_slots(products, size=BLOCK), model["bias"])
 
     # cube = (cubic t) t^2. Each product is one depth, so the factors meet at depth 2.

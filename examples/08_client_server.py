@@ -112,7 +112,7 @@ def predict(engine, x, model):
     block = np.zeros(BLOCK)
     block[: len(model.coef_)] = model.coef_ * largest / UNIT
     weights = engine.prepare_plaintext(np.tile(block, config.num_slots // BLOCK), like=x)
-    products = engine.rescale_to_next_depth(engine.multiply_plaintext(x, weights))
+    products = engine.multiply_plaintext_and_rescale(x, weights)
     return engine.add_scalar(engine.sum_slots(products, size=BLOCK), model.intercept_ / UNIT)
 
 

@@ -35,9 +35,7 @@ class Fhelium:
             "decrypt": lambda: engine.decrypt(a, secret_key),
             "decode": lambda: engine.decode(decrypted, real=True),
             "add": lambda: engine.add(a, b),
-            "multiply plaintext, rescale": lambda: engine.rescale_to_next_depth(
-                engine.multiply_plaintext(a, factor)
-            ),
+            "multiply plaintext, rescale": lambda: engine.multiply_plaintext_and_rescale(a, factor),
             "multiply, relinearize, rescale": product,
             "rotate": lambda: engine.rotate_by_step(a, 1),
             "rotate by 8 steps": lambda: engine.rotate_many_by_steps(a, list(steps)),

@@ -30,7 +30,9 @@ void run_add(const char* name, const Tensor& out, const Tensor& ciphertext, cons
     const auto o = rows_of<Word>(out), c = rows_of<Word>(ciphertext);
     const auto p = broadcast_rows<Word>(plaintext, ciphertext);
     const auto moduli = check_parameters<Word>(name, rns_params, c.limbs);
-    const BinaryRow<Word> add = rns_kernels<Word>().add;
+    const auto& kernels = rns_kernels<Word>();
+    const bool past = copy_others && exceeds_caches(o);
+    const BinaryRow<Word> add = past ? kernels.past_caches.add : kernels.add;
     const int64_t first_component = c.batches / ciphertext.size(0);
     const int64_t rows = copy_others ? c.batches : first_component;
     for_each_row(o.limbs, rows, o.degree, 0.7, [&](int64_t limb, int64_t batch) {
@@ -69,7 +71,10 @@ void run_multiply(const char* name, const Tensor& out, const Tensor& ciphertext,
     const auto o = rows_of<Word>(out), c = rows_of<Word>(ciphertext);
     const auto p = broadcast_rows<Word>(plaintext, ciphertext);
     const auto moduli = check_parameters<Word>(name, rns_params, c.limbs);
-    const BinaryRow<Word> multiply = rns_kernels<Word>().multiply_montgomery;
+    const auto& kernels = rns_kernels<Word>();
+    const bool past = o.data != c.data && exceeds_caches(o);
+    const BinaryRow<Word> multiply =
+        past ? kernels.past_caches.multiply_montgomery : kernels.multiply_montgomery;
     for_each_row(o.limbs, o.batches, o.degree, 1.5, [&](int64_t limb, int64_t batch) {
       multiply(o.pointer(batch, limb), o.step, c.pointer(batch, limb), c.step,
                p.pointer(batch, limb), p.step, o.degree, moduli[static_cast<size_t>(limb)]);

@@ -43,6 +43,7 @@ FHELIUM_INLINE void store(Whole, u64* p, __m256i x) { _mm256_storeu_si256((__m25
 FHELIUM_INLINE void store(Part part, u64* p, __m256i x) {
   _mm256_maskstore_epi64((long long*)p, part.lanes, x);
 }
+FHELIUM_INLINE void stream(u64* p, __m256i x) { _mm256_stream_si256((__m256i*)p, x); }
 FHELIUM_INLINE __m256i broadcast(u64 x) { return _mm256_set1_epi64x((i64)x); }
 FHELIUM_INLINE __m256d broadcast(double x) { return _mm256_set1_pd(x); }
 

@@ -25,6 +25,7 @@ FHELIUM_INLINE void store(Whole, u64* p, __m512i x) { _mm512_storeu_si512(p, x);
 FHELIUM_INLINE void store(Part part, u64* p, __m512i x) {
   _mm512_mask_storeu_epi64(p, part.lanes, x);
 }
+FHELIUM_INLINE void stream(u64* p, __m512i x) { _mm512_stream_si512((__m512i*)p, x); }
 FHELIUM_INLINE __m512i broadcast(u64 x) { return _mm512_set1_epi64((i64)x); }
 FHELIUM_INLINE __m512i zero() { return _mm512_setzero_si512(); }
 

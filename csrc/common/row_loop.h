@@ -22,6 +22,17 @@ inline void for_each_row(int64_t limbs, int64_t batches, int64_t n,
   });
 }
 
+/// Whether the beginning of these rows leaves the caches before their end is written, and rows
+/// begin on cache lines.
+template <class Word>
+inline bool exceeds_caches(const ResidueRows<Word>& rows) {
+  constexpr int64_t kManyBytes = int64_t{16} << 20, kLine = 64;
+  const int64_t row_bytes = rows.degree * static_cast<int64_t>(sizeof(Word));
+  const bool on_lines =
+      row_bytes % kLine == 0 && reinterpret_cast<uintptr_t>(rows.data) % kLine == 0;
+  return on_lines && rows.batches * rows.limbs * row_bytes >= kManyBytes;
+}
+
 template <class Word>
 inline void copy_row(Word* out, i64 out_step, const Word* in, i64 in_step, i64 n) {
   for (i64 k = 0; k < n; ++k) out[k * out_step] = in[k * in_step];

@@ -27,6 +27,7 @@ FHELIUM_INLINE void store(Whole, u32* p, __m256i x) { _mm256_storeu_si256((__m25
 FHELIUM_INLINE void store(Part part, u32* p, __m256i x) {
   _mm256_maskstore_epi32((int*)p, part.lanes, x);
 }
+FHELIUM_INLINE void stream(u32* p, __m256i x) { _mm256_stream_si256((__m256i*)p, x); }
 FHELIUM_INLINE __m256i broadcast(u32 x) { return _mm256_set1_epi32((int)x); }
 
 }  // namespace fhelium

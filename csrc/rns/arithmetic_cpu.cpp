@@ -19,6 +19,10 @@ struct Add : Standard {
   static BinaryRow<Word> row(const RnsKernels<Word>& kernels) {
     return kernels.add;
   }
+  template <class Word>
+  static BinaryRow<Word> row_past_caches(const RnsKernels<Word>& kernels) {
+    return kernels.past_caches.add;
+  }
 };
 struct Subtract : Standard {
   static constexpr auto kName = "subtract_standard", kNameInPlace = "subtract_standard_";
@@ -26,6 +30,10 @@ struct Subtract : Standard {
   template <class Word>
   static BinaryRow<Word> row(const RnsKernels<Word>& kernels) {
     return kernels.subtract;
+  }
+  template <class Word>
+  static BinaryRow<Word> row_past_caches(const RnsKernels<Word>& kernels) {
+    return kernels.past_caches.subtract;
   }
 };
 struct Multiply : Standard {
@@ -35,6 +43,10 @@ struct Multiply : Standard {
   static BinaryRow<Word> row(const RnsKernels<Word>& kernels) {
     return kernels.multiply_montgomery;
   }
+  template <class Word>
+  static BinaryRow<Word> row_past_caches(const RnsKernels<Word>& kernels) {
+    return kernels.past_caches.multiply_montgomery;
+  }
 };
 struct Negate : Standard {
   static constexpr auto kName = "negate_standard", kNameInPlace = "negate_standard_";
@@ -42,6 +54,10 @@ struct Negate : Standard {
   template <class Word>
   static UnaryRow<Word> row(const RnsKernels<Word>& kernels) {
     return kernels.negate;
+  }
+  template <class Word>
+  static UnaryRow<Word> row_past_caches(const RnsKernels<Word>& kernels) {
+    return kernels.past_caches.negate;
   }
 };
 struct ToMontgomery : Standard {

@@ -53,11 +53,19 @@ template <class Word>
 using BinaryRow = void (*)(Word* out, i64 out_step, const Word* lhs, i64 lhs_step, const Word* rhs,
                            i64 rhs_step, i64 n, const Modulus<Word>& m);
 
+/// Rows of results that are not in the caches and would not stay there: contiguous, on cache lines.
+template <class Word>
+struct PastCachesRows {
+  BinaryRow<Word> add, subtract, multiply_montgomery;
+  UnaryRow<Word> negate;
+};
+
 template <class Word>
 struct RnsKernels {
   // add, subtract and negate hold for any modulus below 2^(w-1), odd or not.
   BinaryRow<Word> add, subtract, multiply_montgomery;
   UnaryRow<Word> negate, to_montgomery, from_montgomery;
+  PastCachesRows<Word> past_caches;
   /// [0, 2q) x [0, 2q) -> [0, q), for q below 2^(w-2).
   BinaryRow<Word> multiply_lazy;
   /// Signed 64-bit integers -> [0, q).

@@ -11,37 +11,41 @@ const RnsKernels<u32>& portable = kRnsKernels32Portable;
 
 // ---- coefficient-wise --------------------------------------------------------------------------
 
+template <class To = IntoCaches>
 void add(u32* out, i64 out_step, const u32* lhs, i64 lhs_step, const u32* rhs, i64 rhs_step, i64 n,
          const Modulus<u32>& modulus) {
   const auto f = [m = in_lanes(modulus)](__m256i a, __m256i b) { return add_modular(a, b, m); };
-  if (!map(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
+  if (!map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
     portable.add(out, out_step, lhs, lhs_step, rhs, rhs_step, n, modulus);
 }
 
+template <class To = IntoCaches>
 void subtract(u32* out, i64 out_step, const u32* lhs, i64 lhs_step, const u32* rhs, i64 rhs_step,
               i64 n, const Modulus<u32>& modulus) {
   const auto f = [m = in_lanes(modulus)](__m256i a, __m256i b) {
     return lift_once(_mm256_sub_epi32(a, b), m);
   };
-  if (!map(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
+  if (!map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
     portable.subtract(out, out_step, lhs, lhs_step, rhs, rhs_step, n, modulus);
 }
 
+template <class To = IntoCaches>
 void negate(u32* out, i64 out_step, const u32* in, i64 in_step, i64 n,
             const Modulus<u32>& modulus) {
   const auto f = [m = in_lanes(modulus)](__m256i a) {
     return reduce_once(_mm256_sub_epi32(m.q, a), m.q);  // q becomes 0
   };
-  if (!map(out, out_step, in, in_step, n, f))
+  if (!map<To>(out, out_step, in, in_step, n, f))
     portable.negate(out, out_step, in, in_step, n, modulus);
 }
 
+template <class To = IntoCaches>
 void multiply_montgomery(u32* out, i64 out_step, const u32* lhs, i64 lhs_step, const u32* rhs,
                          i64 rhs_step, i64 n, const Modulus<u32>& modulus) {
   const auto f = [m = in_lanes(modulus)](__m256i a, __m256i b) {
     return montgomery_multiply(in_pairs(a), in_pairs(b), m);
   };
-  if (!map(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
+  if (!map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
     portable.multiply_montgomery(out, out_step, lhs, lhs_step, rhs, rhs_step, n, modulus);
 }
 
@@ -170,13 +174,15 @@ void subtract_divide(u32* out, const u32* in, i64 step, const BasisTile<u32>& ti
 }  // namespace
 
 const RnsKernels<u32> kRnsKernels32Avx2 = {
-    .add = add,
-    .subtract = subtract,
-    .multiply_montgomery = multiply_montgomery,
-    .negate = negate,
+    .add = add<>,
+    .subtract = subtract<>,
+    .multiply_montgomery = multiply_montgomery<>,
+    .negate = negate<>,
     .to_montgomery = to_montgomery,
     .from_montgomery = from_montgomery,
-    .multiply_lazy = multiply_montgomery,
+    .past_caches = {add<PastCaches>, subtract<PastCaches>, multiply_montgomery<PastCaches>,
+                    negate<PastCaches>},
+    .multiply_lazy = multiply_montgomery<>,
     .reduce_integers = reduce_integers,
     .reduce_small = reduce_small<u32>,
     .add_small = add_small<u32>,

@@ -12,62 +12,67 @@ const RnsKernels<u64>& portable = kRnsKernels64Portable;
 
 // ---- coefficient-wise --------------------------------------------------------------------------
 
+template <class To = IntoCaches>
 void add(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs, i64 rhs_step, i64 n,
          const Modulus<u64>& m) {
   const auto f = [q = broadcast(m.q)](__m256i a, __m256i b) {
     const __m256i sum = _mm256_add_epi64(a, b);
     return unless_negative(_mm256_sub_epi64(sum, q), sum);
   };
-  if (!map(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
+  if (!map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
     portable.add(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
 }
 
+template <class To = IntoCaches>
 void subtract(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs, i64 rhs_step,
               i64 n, const Modulus<u64>& m) {
   const auto f = [q = broadcast(m.q)](__m256i a, __m256i b) {
     const __m256i difference = _mm256_sub_epi64(a, b);
     return unless_negative(difference, _mm256_add_epi64(difference, q));
   };
-  if (!map(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
+  if (!map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
     portable.subtract(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
 }
 
+template <class To = IntoCaches>
 void negate(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, const Modulus<u64>& m) {
   const auto f = [q = broadcast(m.q)](__m256i a) {
     const __m256i is_zero = _mm256_cmpeq_epi64(a, _mm256_setzero_si256());
     return _mm256_andnot_si256(is_zero, _mm256_sub_epi64(q, a));
   };
-  if (!map(out, out_step, in, in_step, n, f)) portable.negate(out, out_step, in, in_step, n, m);
+  if (!map<To>(out, out_step, in, in_step, n, f)) portable.negate(out, out_step, in, in_step, n, m);
 }
 
 /// in[k] w for a fixed factor.
+template <class To = IntoCaches>
 FHELIUM_INLINE bool scale(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n,
                           const Factor& w, const Modulus<u64>& modulus) {
-  return map(out, out_step, in, in_step, n, [w, m = in_lanes(modulus)](__m256i x) {
+  return map<To>(out, out_step, in, in_step, n, [w, m = in_lanes(modulus)](__m256i x) {
     return to_residues(multiply(to_doubles(x), w, m), m);
   });
 }
 
 /// `standard(x)` brings an operand below q. A constant needs no such care: `scale` takes y < 2^52.
-template <class Standard>
+template <class To, class Standard>
 FHELIUM_INLINE bool multiply_rows(u64* out, i64 out_step, const u64* lhs, i64 lhs_step,
                                   const u64* rhs, i64 rhs_step, i64 n, const Modulus<u64>& modulus,
                                   const Standard& standard) {
   if (modulus.bits != 52) return false;
   if (rhs_step == 0 && n > 0)
-    return scale(out, out_step, lhs, lhs_step, n, montgomery_factor(rhs[0], modulus), modulus);
+    return scale<To>(out, out_step, lhs, lhs_step, n, montgomery_factor(rhs[0], modulus), modulus);
   const auto f = [=, m = in_lanes(modulus), w = montgomery_factor<u64>(1, modulus)](__m256i a,
                                                                                     __m256i b) {
     const __m256d x = to_doubles(standard(a)), y = to_doubles(standard(b));
     return to_residues(montgomery_multiply(x, y, w, m), m);
   };
-  return map(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f);
+  return map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f);
 }
 
+template <class To = IntoCaches>
 void multiply_montgomery(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs,
                          i64 rhs_step, i64 n, const Modulus<u64>& m) {
   const auto as_it_is = [](__m256i x) { return x; };
-  if (!multiply_rows(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m, as_it_is))
+  if (!multiply_rows<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m, as_it_is))
     portable.multiply_montgomery(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
 }
 
@@ -76,7 +81,7 @@ void multiply_lazy(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u
   const auto reduced = [q = broadcast(m.q)](__m256i x) {
     return unless_negative(_mm256_sub_epi64(x, q), x);
   };
-  if (!multiply_rows(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m, reduced))
+  if (!multiply_rows<IntoCaches>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m, reduced))
     portable.multiply_lazy(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
 }
 
@@ -300,12 +305,14 @@ void reduce_integers_avx2(u32* out, const i64* in, i64 n, const Modulus<u32>& mo
 }
 
 const RnsKernels<u64> kRnsKernels64Avx2 = {
-    .add = add,
-    .subtract = subtract,
-    .multiply_montgomery = multiply_montgomery,
-    .negate = negate,
+    .add = add<>,
+    .subtract = subtract<>,
+    .multiply_montgomery = multiply_montgomery<>,
+    .negate = negate<>,
     .to_montgomery = to_montgomery,
     .from_montgomery = from_montgomery,
+    .past_caches = {add<PastCaches>, subtract<PastCaches>, multiply_montgomery<PastCaches>,
+                    negate<PastCaches>},
     .multiply_lazy = multiply_lazy,
     .reduce_integers = reduce_integers,
     .reduce_small = reduce_small<u64>,

@@ -12,14 +12,16 @@ const RnsKernels<u64>& portable = kRnsKernels64Portable;
 
 // ---- coefficient-wise --------------------------------------------------------------------------
 
+template <class To = IntoCaches>
 void add(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs, i64 rhs_step, i64 n,
          const Modulus<u64>& m) {
   const __m512i q = broadcast(m.q);
-  if (!map(out, out_step, lhs, lhs_step, rhs, rhs_step, n,
-           [=](__m512i a, __m512i b) { return add_modular(a, b, q); }))
+  if (!map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n,
+               [=](__m512i a, __m512i b) { return add_modular(a, b, q); }))
     portable.add(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
 }
 
+template <class To = IntoCaches>
 void subtract(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs, i64 rhs_step,
               i64 n, const Modulus<u64>& m) {
   const __m512i q = broadcast(m.q);
@@ -27,23 +29,25 @@ void subtract(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* r
     const __m512i difference = _mm512_sub_epi64(a, b);  // below zero it is above 2^63
     return _mm512_min_epu64(difference, _mm512_add_epi64(difference, q));
   };
-  if (!map(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
+  if (!map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
     portable.subtract(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
 }
 
+template <class To = IntoCaches>
 void negate(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, const Modulus<u64>& m) {
   const __m512i q = broadcast(m.q);
   const auto f = [=](__m512i a) {
     return _mm512_maskz_sub_epi64(_mm512_test_epi64_mask(a, a), q, a);  // 0 stays 0
   };
-  if (!map(out, out_step, in, in_step, n, f)) portable.negate(out, out_step, in, in_step, n, m);
+  if (!map<To>(out, out_step, in, in_step, n, f)) portable.negate(out, out_step, in, in_step, n, m);
 }
 
+template <class To = IntoCaches>
 void multiply_montgomery(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs,
                          i64 rhs_step, i64 n, const Modulus<u64>& m) {
   const VectorModulus own = in_lanes(m);
   const auto f = [=](__m512i a, __m512i b) { return montgomery_multiply(a, b, own); };
-  if (m.bits != 52 || !map(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
+  if (m.bits != 52 || !map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
     portable.multiply_montgomery(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
 }
 
@@ -220,13 +224,15 @@ void subtract_divide(u64* out, const u64* in, i64 step, const BasisTile<u64>& ti
 }  // namespace
 
 const RnsKernels<u64> kRnsKernels64Avx512 = {
-    .add = add,
-    .subtract = subtract,
-    .multiply_montgomery = multiply_montgomery,
-    .negate = negate,
+    .add = add<>,
+    .subtract = subtract<>,
+    .multiply_montgomery = multiply_montgomery<>,
+    .negate = negate<>,
     .to_montgomery = to_montgomery,
     .from_montgomery = from_montgomery,
-    .multiply_lazy = multiply_montgomery,
+    .past_caches = {add<PastCaches>, subtract<PastCaches>, multiply_montgomery<PastCaches>,
+                    negate<PastCaches>},
+    .multiply_lazy = multiply_montgomery<>,
     .reduce_integers = reduce_integers,
     .reduce_small = reduce_small<u64>,
     .add_small = add_small<u64>,

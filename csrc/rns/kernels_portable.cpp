@@ -202,6 +202,7 @@ constexpr RnsKernels<Word> kPortable = {
     .negate = negate<Word>,
     .to_montgomery = to_montgomery<Word>,
     .from_montgomery = from_montgomery<Word>,
+    .past_caches = {add<Word>, subtract<Word>, multiply_montgomery<Word>, negate<Word>},
     .multiply_lazy = multiply_montgomery<Word>,
     .reduce_integers = reduce_integers<Word>,
     .reduce_small = reduce_small<Word>,

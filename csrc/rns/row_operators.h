@@ -1,6 +1,7 @@
 // Coefficient-wise operators on standard and on lazy residues: one driver for two operands, one for
 // one. An operator is a type with its names, its time per coefficient for the split over threads,
-// its kernel and the moduli that the kernel is given.
+// its kernel, the one that writes past the caches if there is one, and the moduli that a kernel is
+// given.
 #pragma once
 #include "common/checks.h"
 #include "common/row_loop.h"
@@ -9,6 +10,15 @@
 namespace fhelium {
 namespace {
 
+/// The kernel for these results; `fresh`: nobody has written to them.
+template <class Operator, class Word>
+auto row_for(const ResidueRows<Word>& out, bool fresh) {
+  const RnsKernels<Word>& kernels = rns_kernels<Word>();
+  if constexpr (requires { Operator::row_past_caches(kernels); })
+    if (fresh && exceeds_caches(out)) return Operator::row_past_caches(kernels);
+  return Operator::row(kernels);
+}
+
 template <class Operator>
 void run_binary(const char* name, const Tensor& out, const Tensor& lhs, const Tensor& rhs,
                 const Tensor& rns_params) {
@@ -16,7 +26,7 @@ void run_binary(const char* name, const Tensor& out, const Tensor& lhs, const Te
     using Word = decltype(word);
     const auto o = rows_of<Word>(out), a = rows_of<Word>(lhs), b = broadcast_rows<Word>(rhs, lhs);
     const auto moduli = Operator::template moduli<Word>(name, rns_params, a.limbs);
-    const BinaryRow<Word> row = Operator::row(rns_kernels<Word>());
+    const BinaryRow<Word> row = row_for<Operator>(o, o.data != a.data);
     for_each_row(o.limbs, o.batches, o.degree, Operator::kNanoseconds,
                  [&](int64_t limb, int64_t batch) {
                    row(o.pointer(batch, limb), o.step, a.pointer(batch, limb), a.step,
@@ -50,7 +60,7 @@ void run_unary(const char* name, const Tensor& out, const Tensor& input, const T
     using Word = decltype(word);
     const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
     const auto moduli = Operator::template moduli<Word>(name, rns_params, in.limbs);
-    const UnaryRow<Word> row = Operator::row(rns_kernels<Word>());
+    const UnaryRow<Word> row = row_for<Operator>(o, o.data != in.data);
     for_each_row(o.limbs, o.batches, o.degree, Operator::kNanoseconds,
                  [&](int64_t limb, int64_t batch) {
                    row(o.pointer(batch, limb), o.step, in.pointer(batch, limb), in.step, o.degree,

@@ -95,6 +95,13 @@ def coefficient_wise() -> Iterator[Case]:
             own = x.clone()
             getattr(rns, name + "_")(own, p)
             yield f"{name}_: {what}", own
+    # Results of 16 MiB are written past the caches.
+    for dtype, moduli, n in ((torch.int64, ALL[20:28], 2**18), (torch.int32, ALL[20:28], 2**19)):
+        p = rns.rns_parameters(torch.tensor(moduli, dtype=dtype), 64)
+        x, y = (residues((8, n), moduli, seed=seed).to(dtype) for seed in (0, 1))
+        for name in ("add_standard", "subtract_standard", "multiply_montgomery"):
+            yield f"{name}: {dtype}, large", getattr(rns, name)(x, y, p)
+        yield f"negate_standard: {dtype}, large", rns.negate_standard(x, p)
 
 
 def lazies() -> Iterator[Case]:

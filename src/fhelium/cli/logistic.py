@@ -193,7 +193,7 @@ class Evaluator:
         block[: len(model.weights)] = model.weights / model.interval
         weights = np.tile(block, engine.config.num_slots // BLOCK)
         factor = engine.prepare_plaintext(weights, like=samples, for_="multiply")
-        products = engine.rescale_to_next_depth(engine.multiply_plaintext(samples, factor))
+        products = engine.multiply_plaintext_and_rescale(samples, factor)
         bias = model.bias / model.interval
         t = engine.add_scalar(engine.sum_slots(products, size=BLOCK), bias)
         # Tracked is 32 times the largest weight. No feature is above 1, so the sum of the weights'
