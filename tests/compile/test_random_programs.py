@@ -1,15 +1,19 @@
-"""Random Programs: whatever route one takes, its results are those of the Engine bit for bit."""
+"""Random Programs: every route gives the Engine's results bit for bit, and what they mean.
+
+Each result decrypts to the clear meaning of its operations within the noise bound that it states.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fhelium import Ciphertext, CkksConfig
+from fhelium import Ciphertext, CkksConfig, DecryptPolicy
 from fhelium import compile as fc
 from fhelium.compile.material_operands import ProgramMaterials
 from fhelium.errors import FHEliumError
@@ -20,17 +24,24 @@ from tests.compile.test_routes import require_equal, routes
 STEPS = (1, 3, 511)
 
 
+class Value(NamedTuple):
+    """A value three times: in a Program, encrypted, and in the clear; a key has no clear value."""
+
+    written: Any
+    found: Any
+    clear: torch.Tensor | None = None
+
+
 @dataclass
 class Builder:
-    """Compute with an Engine and write the same down as a Program."""
+    """Compute with an Engine and in the clear, and write the same down as a Program."""
 
     ring: CompileRing
     program: fc.Program
-    values: list[tuple[Any, Ciphertext]]
-    keys: dict[str, Any] = field(default_factory=dict)
+    values: list[Value] = field(default_factory=list)
 
-    def key(self, symbol: str, kind: Any) -> tuple[Any, Any]:
-        return ProgramMaterials(self.program).value(symbol, kind), self.ring.key(symbol)
+    def key(self, symbol: str, kind: Any) -> Value:
+        return Value(ProgramMaterials(self.program).value(symbol, kind), self.ring.key(symbol))
 
     def step(self, kind: str, first: int, second: int) -> None:
         x, y = (self.values[index % len(self.values)] for index in (first, second))
@@ -71,7 +82,7 @@ class Builder:
             case "align":
                 self.write(ckks.AlignOp, engine.align_to_depth, x, depth=second % 4)
             case "transform":
-                if x[1].polynomial_domain == "ntt":
+                if x.found.polynomial_domain == "ntt":
                     method = engine.ntt_domain_to_coefficient_domain
                     self.write(ckks.NttToCoefficientOp, method, x)
                 else:
@@ -82,22 +93,23 @@ class Builder:
         self,
         operation: Any,
         method: Any,
-        *operands: tuple[Any, Any],
+        *operands: Value,
         hidden: dict[str, Any] | None = None,
         **attributes: Any,
     ) -> None:
         try:
-            found = method(*(value for _, value in operands), **attributes)
+            found = method(*(value.found for value in operands), **attributes)
         except FHEliumError:
             return  # the Engine refuses it, so no Program has it
-        made = operation.make(
-            *(value for value, _ in operands),
+        attributes |= hidden or {}
+        written = operation.make(
+            *(value.written for value in operands),
             result_types=[ckks.CiphertextType.of()],
             **attributes,
-            **(hidden or {}),
         )
-        self.program.block.add_op(made)
-        self.values.append((made.results[0], found))
+        self.program.block.add_op(written)
+        clear = operation.reference(*(value.clear for value in operands), **attributes)
+        self.values.append(Value(written.results[0], found, clear))
 
 
 KINDS = (
@@ -111,24 +123,31 @@ CALLS = st.lists(
 
 
 @pytest.fixture(scope="module")
-def inputs(ring: CompileRing) -> dict[str, list[Ciphertext]]:
+def messages() -> list[torch.Tensor]:
+    parts = torch.rand(2, 2, 512, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
+    return list(torch.complex(*(parts * 1.4 - 0.7)))
+
+
+@pytest.fixture(scope="module")
+def inputs(ring: CompileRing, messages) -> dict[str, list[Ciphertext]]:
     return {
-        domain: [ring.encrypt(number, output_domain=domain) for number in (0.25, -0.5)]
+        domain: [ring.encrypt(message, output_domain=domain) for message in messages]
         for domain in ("coefficient", "ntt")
     }
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(calls=CALLS, domain=st.sampled_from(["coefficient", "ntt"]))
-def test_random_programs(ring: CompileRing, inputs, calls: list, domain: str) -> None:
+def test_random_programs(ring: CompileRing, inputs, messages, calls: list, domain: str) -> None:
     kind = ckks.CiphertextType.of(depth=0, polynomial_domain=domain, components=2)
     program = fc.Program.create("random", [("x", kind), ("y", kind)])
     given_values = inputs[domain]
-    builder = Builder(ring, program, list(zip(program.block.args, given_values, strict=True)))
+    builder = Builder(ring, program)
+    builder.values += map(Value, program.block.args, given_values, messages)
     for call in calls:
         builder.step(*call)
     results = builder.values[-2:]
-    program.finish([value for value, _ in results])
+    program.finish([value.written for value in results])
     compilation = fc.Compilation(program, fc.CompileWorkspace({CkksConfig: ring.config}))
     compilation = fc.Pipeline((fc.EliminateDeadValuesPass(), fc.AssignCkksScalesPass())).run(
         compilation
@@ -136,4 +155,14 @@ def test_random_programs(ring: CompileRing, inputs, calls: list, domain: str) ->
     text = compilation.program.to_text()
     assert fc.Program.parse(text).to_text() == text
     found = routes(ring, compilation, given_values)
-    require_equal(found, tuple(value for _, value in results))
+    require_equal(found, tuple(value.found for value in results))
+    for value in builder.values:
+        require_meaning(ring, value)
+
+
+def require_meaning(ring: CompileRing, value: Value) -> None:
+    """The ciphertext decrypts to the clear value within the bounds that it states."""
+    policy = DecryptPolicy.private()
+    slots = ring.engine.decrypt_message(value.found, ring.secret_key, policy=policy)
+    assert float((slots - value.clear).abs().max()) <= value.found.noise_bound
+    assert float(value.clear.abs().max()) <= value.found.message_bound
