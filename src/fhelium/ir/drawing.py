@@ -42,8 +42,8 @@ def draw(program: Program, form: str) -> str:
             "A picture is text for Graphviz or for Mermaid",
             "Pass one of the two",
         )
-    names = {id(entry.value): f"input_{entry.name}" for entry in program.inputs}
-    nodes = [Node(f"input_{entry.name}", entry.name, False) for entry in program.inputs]
+    names = {id(entry.value): f"in{index}" for index, entry in enumerate(program.inputs)}
+    nodes = [Node(names[id(entry.value)], entry.name, False) for entry in program.inputs]
     edges = []
     for index, operation in enumerate(program.operations):
         name = f"op{index}"
@@ -57,7 +57,8 @@ def draw(program: Program, form: str) -> str:
 def _details(operation) -> Iterator[str]:
     for name, attribute in operation.properties.items():
         if name in ("step", "value", "symbol", "depth"):
-            yield f"{name} {python_of(attribute)}"
+            found = python_of(attribute)
+            yield f"{len(found)} numbers" if isinstance(found, tuple) else f"{name} {found}"
 
 
 def _label(value: SSAValue) -> str:
@@ -73,7 +74,7 @@ def _label(value: SSAValue) -> str:
 
 
 def _dot(name: str, nodes: list[Node], edges: list[Edge]) -> str:
-    lines = [f'digraph "{name}" {{', "  rankdir=TB"]
+    lines = [f'digraph "{_escaped(name)}" {{', "  rankdir=TB"]
     for node in nodes:
         shape = "box" if node.is_operation else "ellipse"
         lines.append(f'  {node.name} [label="{_escaped(node.label)}", shape={shape}]')
@@ -95,8 +96,10 @@ def _mermaid(name: str, nodes: list[Node], edges: list[Edge]) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
 
 
 def _quoted(text: str) -> str:
-    return text.replace('"', "#quot;")
+    for character, name in (("#", "#35;"), ('"', "#quot;"), ("<", "#lt;"), (">", "#gt;")):
+        text = text.replace(character, name)
+    return text.replace("\n", " ")
