@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import Any
 
-import numpy as np
-import torch
 from torch import fx
-from torch.fx.proxy import GraphAppendingTracer, TraceError
 from xdsl.ir import SSAValue
 
 from fhelium.compile.captured_functions import MEANINGS, Emitter, Unsupported
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.engine_capture import capture_calls
-from fhelium.compile.places import place, raising_frame, user_frame
 from fhelium.compile.specs import EngineSpec, InputSpec, StaticSpec
+from fhelium.compile.tracing import trace
 from fhelium.compile.workspace import CompileWorkspace
 from fhelium.errors import CaptureError, CompileInputError
 from fhelium.ir.program import Program
@@ -70,7 +67,7 @@ def capture(
     if engines:
         types = {key: dynamic[key].type() for key in order}
         return capture_calls(name, function, engines, types, fixed, workspace)
-    graph, results = _trace(name, function, order, fixed)
+    graph, results = trace(name, function, order, fixed)
     program = Program.create(name, [(key, dynamic[key].type()) for key in order])
     values: dict[fx.Node, SSAValue] = {}
     arguments, emit = iter(program.block.args), Emitter(program)
@@ -83,7 +80,15 @@ def capture(
 
 
 def _require_parameters(name: str, function: Callable[..., Any], inputs: Mapping[str, Any]) -> None:
-    parameters = inspect.signature(function).parameters
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError) as error:
+        raise CompileInputError(
+            f"capture of {name}",
+            f"the parameters of a {type(function).__name__} are not known",
+            "Inputs are named as the function's parameters",
+            "Capture a Python function that calls it",
+        ) from error
     variadic = [p.name for p in parameters.values() if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     if variadic:
         raise CompileInputError(
@@ -91,6 +96,14 @@ def _require_parameters(name: str, function: Callable[..., Any], inputs: Mapping
             f"the function takes *{variadic[0]}",
             "A Program has a fixed list of inputs",
             "Capture a function with named parameters",
+        )
+    nameless = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_ONLY]
+    if nameless:
+        raise CompileInputError(
+            f"capture of {name}",
+            f"the parameter {nameless[0]!r} is positional only",
+            "Inputs are passed by their names",
+            "Leave the / out of the function's parameters",
         )
     if set(parameters) != set(inputs):
         raise CompileInputError(
@@ -114,73 +127,6 @@ def _require_parameters(name: str, function: Callable[..., Any], inputs: Mapping
                 "MLIR names are ASCII",
                 "Rename the parameter",
             )
-
-
-class _StandIn(fx.Proxy):
-    """Stand for a vector; what fx does not forbid and torch would do differently is refused."""
-
-    def _refuse_in_place(self, other: Any) -> NoReturn:
-        raise CaptureError(
-            place(user_frame()),
-            "an in-place operator changes a vector",
-            "A Program has values and no storage, so a second name of it would go on unchanged",
-            "Write x = x + y instead of x += y",
-        )
-
-    def _refuse_conversion(self) -> NoReturn:
-        raise CaptureError(
-            place(user_frame()),
-            "a vector is converted to a number",
-            "The values of a captured vector are not known",
-            "Keep it a vector, or make the argument static",
-        )
-
-    __array_ufunc__ = None  # an array on the left leaves the operator to this side
-    __float__ = __int__ = __complex__ = _refuse_conversion
-    __iadd__ = __isub__ = __imul__ = __itruediv__ = _refuse_in_place
-
-
-class _Tracer(GraphAppendingTracer):
-    """Note with each node the place in the user's source that made it."""
-
-    def create_node(self, *arguments: Any, **options: Any) -> fx.Node:
-        node = super().create_node(*arguments, **options)
-        node.meta["place"] = place(user_frame())
-        return node
-
-    def create_arg(self, a: Any) -> Any:
-        return torch.from_numpy(a) if isinstance(a, np.ndarray) else super().create_arg(a)
-
-    def proxy(self, node: fx.Node) -> fx.Proxy:
-        return _StandIn(node, self)
-
-
-def _trace(
-    name: str, function: Callable[..., Any], order: list[str], fixed: dict[str, Any]
-) -> tuple[fx.Graph, list[fx.Node]]:
-    graph = fx.Graph()
-    tracer = _Tracer(graph)
-    stand_ins = {key: tracer.proxy(graph.placeholder(key)) for key in order}
-    try:
-        result = function(**stand_ins, **fixed)
-    except (TraceError, NotImplementedError) as error:  # torch.fx raises either, by the request
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise CaptureError(
-            place(raising_frame(error)),
-            f"Python asked for the values of a vector: {reason}",
-            "A captured function decides nothing by the values of its vectors",
-            "Make the argument static, or use arithmetic instead of if and for",
-        ) from error
-    results = result if isinstance(result, tuple | list) else [result]
-    for entry in results:
-        if not isinstance(entry, fx.Proxy):
-            raise CaptureError(
-                f"capture of {name}",
-                f"the function returns a {type(entry).__name__}",
-                "A Program returns vectors that are made of its inputs",
-                "Return one such vector or a tuple of them",
-            )
-    return graph, [entry.node for entry in results]
 
 
 def _written(emit: Emitter, node: fx.Node, values: dict[fx.Node, SSAValue]) -> SSAValue:

@@ -78,9 +78,9 @@ def _operand(emit: Emitter, value: Any) -> SSAValue | float:
     return emit.constant(found)
 
 
-def _commutative(emit: Emitter, vectors: Any, number: Any, lhs: Any, rhs: Any) -> SSAValue:
+def _commutative(emit: Emitter, vectors: Any, number: Any, input: Any, other: Any) -> SSAValue:
     """Write the operation on two vectors, or the one on a vector and a number."""
-    first, second = _operand(emit, lhs), _operand(emit, rhs)
+    first, second = _operand(emit, input), _operand(emit, other)
     if isinstance(first, float):
         first, second = second, first
     if isinstance(second, float):
@@ -88,34 +88,34 @@ def _commutative(emit: Emitter, vectors: Any, number: Any, lhs: Any, rhs: Any) -
     return emit(vectors, first, second)
 
 
-def _add(emit: Emitter, lhs: Any, rhs: Any, *, alpha: Any = 1) -> SSAValue:
+def _add(emit: Emitter, input: Any, other: Any, *, alpha: Any = 1) -> SSAValue:
     _require_default(alpha == 1, "add", "alpha", alpha)
-    return _commutative(emit, semantic.AddOp, semantic.AddScalarOp, lhs, rhs)
+    return _commutative(emit, semantic.AddOp, semantic.AddScalarOp, input, other)
 
 
-def _subtract(emit: Emitter, lhs: Any, rhs: Any, *, alpha: Any = 1) -> SSAValue:
+def _subtract(emit: Emitter, input: Any, other: Any, *, alpha: Any = 1) -> SSAValue:
     _require_default(alpha == 1, "sub", "alpha", alpha)
-    if not isinstance(rhs, SSAValue):
-        return _add(emit, lhs, -_public(rhs))
-    if not isinstance(lhs, SSAValue):
-        return _add(emit, emit(semantic.NegateOp, rhs), lhs)
-    return emit(semantic.SubtractOp, lhs, rhs)
+    if not isinstance(other, SSAValue):
+        return _add(emit, input, -_public(other))
+    if not isinstance(input, SSAValue):
+        return _add(emit, emit(semantic.NegateOp, other), input)
+    return emit(semantic.SubtractOp, input, other)
 
 
-def _multiply(emit: Emitter, lhs: Any, rhs: Any) -> SSAValue:
-    return _commutative(emit, semantic.MultiplyOp, semantic.MultiplyScalarOp, lhs, rhs)
+def _multiply(emit: Emitter, input: Any, other: Any) -> SSAValue:
+    return _commutative(emit, semantic.MultiplyOp, semantic.MultiplyScalarOp, input, other)
 
 
-def _divide(emit: Emitter, lhs: Any, rhs: Any, *, rounding_mode: Any = None) -> SSAValue:
+def _divide(emit: Emitter, input: Any, other: Any, *, rounding_mode: Any = None) -> SSAValue:
     _require_default(rounding_mode is None, "div", "rounding_mode", rounding_mode)
-    if isinstance(rhs, SSAValue):
+    if isinstance(other, SSAValue):
         raise Unsupported("something is divided by a vector")
-    divisor = _public(rhs)
+    divisor = _public(other)
     factor = 1 / torch.as_tensor(divisor, dtype=torch.float64)
     if not bool(factor.isfinite().all()):
         shown = divisor if isinstance(divisor, float) else "a Tensor that holds a 0"
         raise Unsupported(f"a vector is divided by {shown}")
-    return _multiply(emit, lhs, factor)
+    return _multiply(emit, input, factor)
 
 
 def _negate(emit: Emitter, input: SSAValue) -> SSAValue:

@@ -12,7 +12,7 @@ _INSIDE = ("torch.", "fhelium.compile.", "fhelium.ir.", "fhelium.values.")
 def user_frame() -> FrameType | None:
     """Return the innermost frame that is the user's."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_inside(frame):
+    while frame is not None and inside(frame):
         frame = frame.f_back
     return frame
 
@@ -20,13 +20,14 @@ def user_frame() -> FrameType | None:
 def raising_frame(error: BaseException) -> FrameType | None:
     found, trace = None, error.__traceback__
     while trace is not None:
-        if not _is_inside(trace.tb_frame):
+        if not inside(trace.tb_frame):
             found = trace.tb_frame
         trace = trace.tb_next
     return found
 
 
-def _is_inside(frame: FrameType) -> bool:
+def inside(frame: FrameType) -> bool:
+    """Say whether a frame is torch's or ours."""
     return frame.f_globals.get("__name__", "").startswith(_INSIDE)
 
 

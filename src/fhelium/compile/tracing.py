@@ -1,0 +1,105 @@
+"""Tracing: call a function on stand-ins for its vectors, and refuse what Python cannot trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+import torch
+from torch import fx
+from torch.fx.proxy import Attribute, GraphAppendingTracer
+
+from fhelium.compile.places import inside, place, raising_frame, user_frame
+from fhelium.errors import CaptureError
+
+
+class CapturedVector(fx.Proxy):
+    """Stand for a vector; what fx does not forbid and torch would do differently is refused."""
+
+    def _refuse_in_place(self, *others: Any) -> NoReturn:
+        raise CaptureError(
+            place(user_frame()),
+            "a vector is changed in place",
+            "A Program has values and no storage, so a second name of it would go on unchanged",
+            "Write x = x + y instead of x += y, and make a new vector instead of setting slots",
+        )
+
+    def _refuse_conversion(self) -> NoReturn:
+        raise CaptureError(
+            place(user_frame()),
+            "a vector is converted to a number",
+            "The values of a captured vector are not known",
+            "Keep it a vector, or make the argument static",
+        )
+
+    __array_ufunc__ = None  # an array on the left leaves the operator to this side
+    __float__ = __int__ = __complex__ = __index__ = __len__ = _refuse_conversion
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __setitem__ = __delitem__ = _refuse_in_place
+
+
+class _Tracer(GraphAppendingTracer):
+    """Note with each node the place in the user's source that made it."""
+
+    def create_node(self, *arguments: Any, **options: Any) -> fx.Node:
+        node = super().create_node(*arguments, **options)
+        node.meta["place"] = place(user_frame())
+        return node
+
+    def create_arg(self, a: Any) -> Any:
+        return torch.from_numpy(a) if isinstance(a, np.ndarray) else super().create_arg(a)
+
+    def proxy(self, node: fx.Node) -> fx.Proxy:
+        return CapturedVector(node, self)
+
+
+def trace(
+    name: str, function: Callable[..., Any], order: list[str], fixed: dict[str, Any]
+) -> tuple[fx.Graph, list[fx.Node]]:
+    """Call a function and return the graph of its calls, with the nodes that it returns.
+
+    Args:
+        name: What an error calls the function.
+        function: Called once; what it raises itself is not touched.
+        order: Parameters that are vectors.
+        fixed: The other arguments.
+
+    Raises:
+        CaptureError: torch.fx or Python cannot do with a stand-in what the function asks for.
+    """
+    graph = fx.Graph()
+    tracer = _Tracer(graph)
+    stand_ins = {key: tracer.proxy(graph.placeholder(key)) for key in order}
+    try:
+        result = function(**stand_ins, **fixed)
+    except Exception as error:
+        if isinstance(error, CaptureError) or not _is_about_a_stand_in(error):
+            raise
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise CaptureError(
+            place(raising_frame(error)),
+            f"Python asked for the values of a vector: {reason}",
+            "A captured function decides nothing by the values of its vectors",
+            "Make the argument static, or use arithmetic instead of if and for",
+        ) from error
+    results = result if isinstance(result, tuple | list) else [result]
+    for entry in results:
+        if not isinstance(entry, fx.Proxy) or isinstance(entry, Attribute):
+            attribute = isinstance(entry, Attribute)
+            shown = f"vector's {entry.attr}" if attribute else type(entry).__name__
+            raise CaptureError(
+                f"capture of {name}",
+                f"the function returns a {shown}",
+                "A Program returns vectors that are made of its inputs",
+                "Return one such vector or a tuple of them",
+            )
+    return graph, [entry.node for entry in results]
+
+
+def _is_about_a_stand_in(error: Exception) -> bool:
+    """Say whether torch.fx raised an error, or Python for what a stand-in does not have."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    raised_inside = trace is not None and inside(trace.tb_frame)
+    return raised_inside or CapturedVector.__name__ in str(error)

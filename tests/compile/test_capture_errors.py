@@ -1,0 +1,131 @@
+"""What a captured function cannot do is said at its line; what it raises itself is left alone."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from fhelium import compile as fc
+from fhelium.errors import CaptureError, CompileInputError
+
+
+def capture(function) -> fc.Compilation:
+    return fc.capture(function, inputs={"x": fc.encrypted()}, workspace=fc.CompileWorkspace())
+
+
+def iterate(x):
+    total = 0
+    for slot in x:
+        total = total + slot
+    return total
+
+
+def branch(x):
+    assert x
+    return x
+
+
+def set_a_slot(x):
+    x[0] = 1.0
+    return x
+
+
+def delete_a_slot(x):
+    del x[0]
+    return x
+
+
+VALUES = {
+    "a vector is converted to a number": [
+        lambda x: x * len(x),
+        lambda x: x * sum(range(x)),
+        lambda x: x * math.sqrt(x),
+        lambda x: x * int(x),
+        lambda x: [x, x][x],
+    ],
+    "Python asked for the values of a vector": [
+        iterate,
+        branch,
+        lambda x: max(x, -x),
+        lambda x: x if x in (1, 2) else -x,
+        lambda x: x and -x,
+        lambda x: x + object(),
+        lambda x: np.sin(x),
+    ],
+    "a vector is changed in place": [set_a_slot, delete_a_slot],
+}
+
+
+@pytest.mark.parametrize(
+    ("shown", "function"),
+    [(shown, function) for shown, functions in VALUES.items() for function in functions],
+)
+def test_the_line_that_asks_for_values_is_named(shown: str, function) -> None:
+    with pytest.raises(CaptureError) as found:
+        capture(function)
+    assert found.value.operation.startswith(f"{__file__}, line ")
+    assert found.value.fact.startswith(shown)
+
+
+@pytest.mark.parametrize("text", ["", "one line", "two\nlines"])
+def test_an_error_of_torch_is_quoted_by_its_first_line_or_its_name(text: str) -> None:
+    namespace = {"__name__": "torch.somewhere", "text": text}
+    exec("def refuse(x):\n    raise NotImplementedError(text)", namespace)
+    with pytest.raises(CaptureError) as found:
+        capture(lambda x: namespace["refuse"](x))
+    quoted = {"": "NotImplementedError", "two\nlines": "two"}.get(text, text)
+    assert found.value.fact == f"Python asked for the values of a vector: {quoted}"
+    assert "namespace[" in found.value.operation
+
+
+@pytest.mark.parametrize(
+    "error", [NotImplementedError(), NotImplementedError("mine"), ValueError("mine"), TypeError()]
+)
+def test_what_the_function_raises_itself_is_left_alone(error: Exception) -> None:
+    def function(x):
+        raise error
+
+    with pytest.raises(type(error)) as found:
+        capture(function)
+    assert found.value is error
+
+
+@pytest.mark.parametrize(
+    ("shown", "function"),
+    [
+        ("a vector's T", lambda x: x.T),
+        ("a Tensor", lambda x: torch.ones(3)),
+        ("a dict", lambda x: {"y": x}),
+        ("a tuple", lambda x: (x, (x,))),
+        ("a NoneType", lambda x: None),
+    ],
+)
+def test_what_is_returned_is_named(shown: str, function) -> None:
+    with pytest.raises(CaptureError, match=f"the function returns {shown}"):
+        capture(function)
+
+
+def positional(x, /):
+    return x
+
+
+@pytest.mark.parametrize(
+    ("shown", "function"),
+    [
+        ("the parameters of a builtin_function_or_method are not known", torch.neg),
+        ("the parameters of a int are not known", 3),
+        ("the parameter 'x' is positional only", positional),
+    ],
+)
+def test_functions_without_names_for_their_inputs(shown: str, function) -> None:
+    with pytest.raises(CompileInputError, match=shown):
+        capture(function)
+
+
+def test_torch_functions_are_captured_by_the_names_of_their_parameters() -> None:
+    found = capture(lambda x: torch.roll(input=torch.mul(other=2, input=x), shifts=1, dims=(-1,)))
+    names = [op.name for op in found.program.operations]
+    assert names == ["semantic.multiply_scalar", "semantic.roll", "func.return"]
