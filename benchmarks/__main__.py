@@ -3,6 +3,7 @@
 time     the three floors: kernels, operations, circuits; takes what pytest takes (make bench)
 compare  two results of that
 floors   whole operations of the Engine against the bare kernels of the same chain
+compiled compiled functions against the Engine, by hand and by the same calls
 ntt      transforms of every instruction set, and their ratio to a prototype
 rns      the native operators on every instruction set, against bare loops
 peers    FHElium beside other CKKS libraries (make bench-peers)
@@ -20,6 +21,7 @@ COMMANDS = {
     "time": "benchmarks.run",
     "compare": "benchmarks.compare",
     "floors": "benchmarks.operations.floors",
+    "compiled": "benchmarks.circuits.compiled",
     "ntt": "benchmarks.kernels.ntt_floors",
     "rns": "benchmarks.kernels.rns_floors",
     "peers": "benchmarks.peers.run",

@@ -1,7 +1,7 @@
 """Compile: capture a function, transform it pass by pass, and run it or write it as Python."""
 
 from fhelium.compile.capture import capture
-from fhelium.compile.captured_functions import assume_message_bound
+from fhelium.compile.captured_functions import assume_message_bound, polynomial
 from fhelium.compile.compilation import Compilation, PassReport
 from fhelium.compile.compiled_function import CompiledFunction, Specialization, compile
 from fhelium.compile.cost_report import OperationCost, ProgramCost
@@ -19,6 +19,8 @@ from fhelium.compile.passes.collect_sums import CollectSumsPass
 from fhelium.compile.passes.eliminate_dead_values import EliminateDeadValuesPass
 from fhelium.compile.passes.emit_backend_python import EmitBackendPythonPass
 from fhelium.compile.passes.emit_eager_python import EmitEagerPythonPass
+from fhelium.compile.passes.expand_matrix_products import ExpandMatrixProductsPass
+from fhelium.compile.passes.expand_polynomials import ExpandPolynomialsPass
 from fhelium.compile.passes.fuse_operations import FuseOperationsPass
 from fhelium.compile.passes.hoist_rotations import HoistRotationsPass
 from fhelium.compile.passes.lower_ckks_to_rns_ntt import LowerCkksToRnsNttPass
@@ -63,6 +65,8 @@ __all__ = [
     "EmitBackendPythonPass",
     "EmitEagerPythonPass",
     "EvaluationKeyRequirements",
+    "ExpandMatrixProductsPass",
+    "ExpandPolynomialsPass",
     "FuseOperationsPass",
     "GeneratedPythonSource",
     "HoistRotationsPass",
@@ -100,6 +104,7 @@ __all__ = [
     "measure_profile",
     "message",
     "plaintext",
+    "polynomial",
     "prepare_material_bindings",
     "static",
 ]

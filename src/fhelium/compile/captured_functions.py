@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -160,6 +160,85 @@ def assume_message_bound(vector: Any, bound: float) -> Any:
     return vector
 
 
+def polynomial(vector: Any, coefficients: Sequence[float]) -> Any:
+    """Evaluate a polynomial on a vector of a captured function, or on a tensor.
+
+    Compiled, it takes about 2 sqrt(d) products and depth log2(d) + 1 for the degree d.
+
+    Args:
+        vector: A vector of a captured function, or a tensor.
+        coefficients: Real numbers, the constant first.
+
+    Example:
+        >>> polynomial(torch.tensor([2.0]), [1, 0, 3])
+        tensor([13.])
+
+    Source:
+        Paterson, Stockmeyer (SIAM J. Comput. 1973), "On the number of nonscalar multiplications
+        necessary to evaluate polynomials".
+    """
+    if isinstance(vector, fx.Proxy):
+        arguments = (vector, tuple(coefficients))
+        return vector.tracer.create_proxy("call_function", polynomial, arguments, {})
+    return semantic.PolynomialOp.reference(vector, coefficients=tuple(coefficients))
+
+
+def _polynomial(emit: Emitter, vector: SSAValue, coefficients: Any) -> SSAValue:
+    numbers = tuple(_number(entry) for entry in coefficients)
+    if len(numbers) < 2:
+        raise Unsupported(f"a polynomial has {len(numbers)} coefficients, captured are 2 and more")
+    return emit(semantic.PolynomialOp, vector, coefficients=numbers)
+
+
+def _number(value: Any) -> float:
+    found = _public(value)
+    if not isinstance(found, float):
+        raise Unsupported("a tensor stands where a number is needed")
+    return found
+
+
+def _power(emit: Emitter, base: Any, exponent: Any) -> SSAValue:
+    if not isinstance(base, SSAValue) or type(exponent) is not int or exponent < 1:
+        raise Unsupported(f"a power has the exponent {exponent!r}, captured are ints from 1 on")
+    result = base
+    for _ in range(exponent - 1):
+        result = emit(semantic.MultiplyOp, result, base)
+    return result
+
+
+def _sum(emit: Emitter, input: SSAValue, dim: Any = None, keepdim: bool = False) -> SSAValue:
+    axis = dim[0] if isinstance(dim, tuple | list) and len(dim) == 1 else dim
+    if axis not in (None, -1):
+        raise Unsupported(f"torch.sum has dim {dim!r}, slots are the last axis, -1")
+    period = input.type.known.get("slots") if isinstance(input.type, semantic.TensorType) else None
+    if period is not None and period & (period - 1):
+        raise Unsupported(f"a sum over a period of {period} slots, captured are powers of two")
+    return emit(semantic.SumOp, input, **({} if period is None else {"period": period}))
+
+
+def _matrix_product(emit: Emitter, lhs: Any, rhs: Any) -> SSAValue:
+    if isinstance(lhs, torch.Tensor) and lhs.ndim in (1, 2):
+        return _matrix_product(emit, rhs, lhs.T if lhs.ndim == 2 else lhs)
+    if not isinstance(lhs, SSAValue) or not isinstance(rhs, torch.Tensor) or rhs.ndim > 2:
+        raise Unsupported("a matrix product without a public matrix")
+    matrix = rhs.reshape(rhs.shape[0], -1)
+    rows, columns = matrix.shape
+    found = _operand(emit, matrix.reshape(-1))
+    assert isinstance(found, SSAValue)
+    return emit(semantic.MatrixProductOp, lhs, found, rows=rows, columns=columns)
+
+
+def _linear(emit: Emitter, input: SSAValue, weight: Any, bias: Any = None) -> SSAValue:
+    if not isinstance(weight, torch.Tensor) or weight.ndim != 2:
+        raise Unsupported("torch.nn.functional.linear without a public matrix")
+    product = _matrix_product(emit, input, weight.T)
+    if bias is None:
+        return product
+    period = 1 << (len(bias) - 1).bit_length()
+    padded = torch.nn.functional.pad(torch.as_tensor(bias), (0, period - len(bias)))
+    return _add(emit, product, padded)
+
+
 def _assume(emit: Emitter, vector: SSAValue, bound: Any) -> SSAValue:
     return emit(semantic.AssumeMessageBoundOp, vector, bound=_public(bound))
 
@@ -179,6 +258,11 @@ _FUNCTIONS: dict[Callable[..., SSAValue], tuple[Any, ...]] = {
     _square: (torch.square, "square"),
     _roll: (torch.roll, "roll"),
     _assume: (assume_message_bound,),
+    _polynomial: (polynomial,),
+    _power: (operator.pow, torch.pow, "pow"),
+    _sum: (torch.sum, "sum"),
+    _matrix_product: (operator.matmul, torch.matmul, torch.dot, "matmul", "dot"),
+    _linear: (torch.nn.functional.linear,),
 }
 
 MEANINGS = {target: meaning for meaning, targets in _FUNCTIONS.items() for target in targets}

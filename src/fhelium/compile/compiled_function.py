@@ -17,7 +17,7 @@ from fhelium.compile.capture import capture
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.default_pipeline import default_lower_and_fuse_pipeline
 from fhelium.compile.executable import ProgramExecutable
-from fhelium.compile.input_facts import program_for, spec_key, spec_of
+from fhelium.compile.input_facts import call_key, program_for, spec_key, spec_of
 from fhelium.compile.materials import EvaluationKeyRequirements, prepare_material_bindings
 from fhelium.compile.pipeline import Pipeline
 from fhelium.compile.specs import InputSpec, StaticSpec
@@ -79,6 +79,8 @@ class CompiledFunction:
         self._lock = threading.RLock()
         self._specializations: dict[Hashable, Specialization] = {}
         self._executables: dict[Hashable, ProgramExecutable] = {}
+        # The way of a call whose arguments have the facts of an earlier one, without the signature.
+        self._calls: dict[Hashable, tuple[ProgramExecutable, tuple[int, ...]]] = {}
         self._resources: dict[Hashable, CkksDeviceResources] = {}
         if not isinstance(source, Program):
             functools.update_wrapper(self, source)
@@ -97,7 +99,8 @@ class CompiledFunction:
         """
         with self._lock:
             self._keys = (*self._keys, *keys)
-            self._executables.clear()
+            self._executables = {}
+            self._calls = {}
 
     def prepare(self, *arguments: Any, **named: Any) -> Specialization:
         """Compile without a run, for values or for specs such as ``encrypted(depth=0)``.
@@ -129,12 +132,21 @@ class CompiledFunction:
             LinkError: Evaluation keys are missing; the text names them.
             ExecutionInputError: The inputs do not fit one another.
         """
+        key = None if named else call_key(arguments)
+        known = None if key is None else self._calls.get(key)
+        if known is not None:
+            executable, positions = known
+            return executable.run(*[arguments[position] for position in positions])
         bound = self._signature.bind(*arguments, **named)
         bound.apply_defaults()
         values = bound.arguments
         specs = self._specs_of(values)
-        dynamic = {key: values[key] for key, spec in specs.items() if isinstance(spec, InputSpec)}
-        return self._executable(specs, values)(**dynamic)
+        dynamic = [name for name, spec in specs.items() if isinstance(spec, InputSpec)]
+        executable = self._executable(specs, values)
+        positions = tuple(list(specs).index(name) for name in dynamic)
+        if key is not None and all(position < len(arguments) for position in positions):
+            self._calls[key] = executable, positions
+        return executable.run(*[values[name] for name in dynamic])
 
     def _specs_of(self, values: Mapping[str, Any]) -> dict[str, Spec]:
         specs = {}

@@ -8,6 +8,8 @@ from fhelium.compile.passes.assign_ckks_scales import AssignCkksScalesPass
 from fhelium.compile.passes.balance_products import BalanceProductsPass
 from fhelium.compile.passes.collect_sums import CollectSumsPass
 from fhelium.compile.passes.eliminate_dead_values import EliminateDeadValuesPass
+from fhelium.compile.passes.expand_matrix_products import ExpandMatrixProductsPass
+from fhelium.compile.passes.expand_polynomials import ExpandPolynomialsPass
 from fhelium.compile.passes.fuse_operations import FuseOperationsPass
 from fhelium.compile.passes.hoist_rotations import HoistRotationsPass
 from fhelium.compile.passes.lower_logical_to_ckks import LowerLogicalToCkksPass
@@ -33,12 +35,14 @@ def default_lower_and_fuse_pipeline(*, entry_depth: int = 0) -> Pipeline:
         entry_depth: Depth of the inputs whose type names none.
 
     Example:
-        >>> [type(step).__name__ for step in default_lower_and_fuse_pipeline().passes][:2]
-        ['EliminateDeadValuesPass', 'ReuseValuesPass']
+        >>> type(default_lower_and_fuse_pipeline().passes[0]).__name__
+        'EliminateDeadValuesPass'
     """
     return Pipeline(
         (
             EliminateDeadValuesPass(),
+            ExpandMatrixProductsPass(),
+            ExpandPolynomialsPass(),
             ReuseValuesPass(),
             BalanceProductsPass(),
             EliminateDeadValuesPass(),

@@ -125,8 +125,10 @@ def _last_uses(program: Program) -> dict[Operation, list[SSAValue]]:
 
 
 def _origin(value: SSAValue) -> SSAValue:
-    while isinstance(value.owner, CastOp) or _relabels(value.owner):
-        value = value.owner.operands[0]
+    owner = value.owner
+    while isinstance(owner, CastOp) or (isinstance(owner, Operation) and _relabels(owner)):
+        value = owner.operands[0]
+        owner = value.owner
     return value
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from fhelium.ir.program import Program
 from fhelium.ir.types import VALUE_AXES, StatefulType
 from fhelium.values import Ciphertext, Plaintext
 
+_AXES = attrgetter(*VALUE_AXES)
 _ROLES = {Ciphertext: "encrypted", Plaintext: "plaintext"}
 
 
@@ -35,6 +37,24 @@ def spec_of(value: Any, given: InputSpec | StaticSpec | None) -> InputSpec | Sta
     if isinstance(value, torch.Tensor):
         return InputSpec("message", said)
     return static(value)
+
+
+def call_key(arguments: Sequence[Any]) -> Hashable | None:
+    """Return what two calls share that one executable serves; None where a static has no hash."""
+    parts: list[Any] = []
+    for value in arguments:
+        kind = type(value)
+        if kind in _ROLES:
+            state = value.state
+            parts += (kind, value.data.device, state.config.context_id, _AXES(state))
+        else:
+            parts += (kind, None if isinstance(value, torch.Tensor) else value)
+    key = tuple(parts)
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
 
 
 def spec_key(name: str, spec: InputSpec | StaticSpec) -> Hashable:

@@ -253,7 +253,9 @@ def _is_list(definition: Any) -> bool:
 def property_of(constraint: Any, value: Any) -> Attribute:
     """Write a Python value as the attribute that a property declares."""
     if isinstance(value, tuple | list):
-        return ArrayAttr([IntegerAttr(entry, i64) for entry in value])
+        return ArrayAttr(
+            [FloatAttr(x, f64) if isinstance(x, float) else IntegerAttr(x, i64) for x in value]
+        )
     kind = declared_type(constraint)
     if kind is FloatAttr:
         return FloatAttr(float(value), f64)

@@ -53,7 +53,8 @@ class _Order:
 
     def _depth(self, value: SSAValue) -> int:
         known = value.type.known if isinstance(value.type, TensorType) else {}
-        return self.depths.get(value, known.get("depth", 0))
+        found = self.depths.get(value)
+        return known.get("depth", 0) if found is None else found
 
     def rebuild(self, operation: SemanticOperation) -> None:
         """Replace a whole product by one of least depth, if that is less than it has."""
@@ -124,8 +125,8 @@ def _factors(operation: Operation) -> tuple[list[SSAValue], float]:
         number *= operation.python_attributes()["value"]
     for value in operation.operands:
         owner = value.owner
-        alone = isinstance(owner, SemanticOperation) and _is_product(owner)
-        if alone and len({use.operation for use in value.uses}) == 1:
+        alone = len({use.operation for use in value.uses}) == 1
+        if alone and isinstance(owner, SemanticOperation) and _is_product(owner):
             inner, scalar = _factors(owner)
             factors, number = factors + inner, number * scalar
         else:

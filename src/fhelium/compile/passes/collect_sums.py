@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from fhelium.compile.compilation import Compilation
@@ -32,8 +32,9 @@ class CollectSumsPass(CompilePass):
         program = compilation.program
         site = Site(program, compilation.workspace.config)
         for operation in reversed(program.operations):
-            outermost = isinstance(operation, AddOp) and not _inside_a_sum(operation)
-            if outermost and operation.parent is not None:
+            if not isinstance(operation, AddOp) or operation.parent is None:
+                continue  # another operation, or one that went with a sum around it
+            if not _inside_a_sum(operation):
                 self._collect(site, operation)
 
     def _collect(self, site: Site, total: AddOp) -> None:
@@ -43,9 +44,10 @@ class CollectSumsPass(CompilePass):
         if len(products) < 2:
             products, rest = [], terms
         else:
-            owners = [value.owner for value in products]
-            pairs = [(op.ciphertext, op.plaintext) for op in owners if _is_plain_product(op)]
-            lists = [list(side) for side in zip(*pairs, strict=True)]
+            pairs = [
+                value.owner.operands for value in products if isinstance(value.owner, Operation)
+            ]
+            lists = [[pair[side] for pair in pairs] for side in (0, 1)]
             rest = [site.insert(total, SumPlaintextProductsOp, *lists), *rest]
         if products or len(rest) >= self.least_terms:
             Rewriter.replace_op(total, [], [self._sum(site, total, rest)])

@@ -41,6 +41,14 @@ class LowerSemanticToLogicalPass(CompilePass):
                 program.retype(value, ROLES[known["role"]].of(**known))
         for operation in program.operations:
             if isinstance(operation, SemanticOperation):
+                if type(operation) not in _LOGICAL:
+                    raise self.refusal(
+                        program.operations.index(operation),
+                        operation.name,
+                        "no logical operation resolves its roles",
+                        "It is made of simpler operations first",
+                        "Run ExpandMatrixProductsPass and ExpandPolynomialsPass before",
+                    )
                 role = result_role([value.type for value in operation.operands])
                 slots = operation.results[0].type
                 assert isinstance(slots, TensorType)

@@ -74,7 +74,7 @@ def _peak(operations: list[Operation], config: CkksConfig) -> int:
 def _greedy(operations: list[Operation], config: CkksConfig) -> list[Operation]:
     """Return a legal order that takes, of what is ready, what lets go of most."""
     position = {operation: index for index, operation in enumerate(operations)}
-    users = {
+    users: dict[SSAValue, set[Operation]] = {
         value: {use.operation for use in value.uses} for op in operations for value in op.results
     }
     done: set[Operation] = set()

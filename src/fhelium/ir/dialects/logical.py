@@ -17,6 +17,7 @@ from xdsl.irdl import (
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -262,6 +263,26 @@ class AssumeMessageBoundOp(UnaryOperation):
         return emit(ckks.AssumeMessageBoundOp, input, bound=bound)
 
 
+@irdl_op_definition
+class SumOp(UnaryOperation):
+    """Add up the slots of one period."""
+
+    name = "logical.sum"
+    period = opt_prop_def(IntegerAttr)
+    SEMANTIC: ClassVar = semantic.SumOp
+
+    @classmethod
+    def lower(
+        cls, emit: Emit, config: CkksConfig, input: SSAValue, *, period: int | None = None
+    ) -> SSAValue:
+        total, step = input, 1
+        while step < (config.num_slots if period is None else period):
+            rotated = emit(ckks.RotateOp, total, None, step=-step % config.num_slots)
+            total = emit(ckks.AddOp, total, rotated)
+            step *= 2
+        return total
+
+
 LOGICAL = Dialect(
     "logical",
     [
@@ -273,6 +294,7 @@ LOGICAL = Dialect(
         AddScalarOp,
         MultiplyScalarOp,
         AssumeMessageBoundOp,
+        SumOp,
     ],
     [EncryptedType, PlaintextType, MessageType],
 )

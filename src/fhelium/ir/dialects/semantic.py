@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import torch
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr
+from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -175,6 +176,66 @@ class AssumeMessageBoundOp(UnaryOperation):
         return input
 
 
+@irdl_op_definition
+class SumOp(UnaryOperation):
+    """Add up the slots of one period; every slot of the result holds the sum."""
+
+    name = "semantic.sum"
+    period = opt_prop_def(IntegerAttr)
+
+    @classmethod
+    def result_type_of(cls, operands: Sequence[SSAValue]) -> TensorType:
+        """Return the type of a vector whose slots are equal."""
+        return TensorType.of(slots=1)
+
+    @staticmethod
+    def reference(input: torch.Tensor, *, period: int | None = None) -> torch.Tensor:
+        total = input[..., : input.shape[-1] if period is None else period]
+        return total.sum(dim=-1, keepdim=True).expand(input.shape)
+
+
+@irdl_op_definition
+class MatrixProductOp(SemanticOperation):
+    """Multiply the first ``rows`` slots, as a row, with a public matrix [rows, columns].
+
+    The result repeats with the smallest power of two that holds all columns; further slots of a
+    period are 0.
+    """
+
+    name = "semantic.matrix_product"
+    input = operand_def(TensorType)
+    matrix = operand_def(TensorType)
+    rows = prop_def(IntegerAttr)
+    columns = prop_def(IntegerAttr)
+
+    @staticmethod
+    def reference(
+        input: torch.Tensor, matrix: torch.Tensor, *, rows: int, columns: int
+    ) -> torch.Tensor:
+        entries = matrix[..., : rows * columns].reshape(rows, columns).to(input.dtype)
+        product = input[..., :rows] @ entries
+        period = 1 << (columns - 1).bit_length()
+        if input.shape[-1] % period:
+            return product
+        padded = torch.nn.functional.pad(product, (0, period - columns))
+        return padded.repeat(*(1 for _ in padded.shape[:-1]), input.shape[-1] // period)
+
+
+@irdl_op_definition
+class PolynomialOp(UnaryOperation):
+    """Evaluate a polynomial with public real coefficients, the constant first."""
+
+    name = "semantic.polynomial"
+    coefficients = prop_def(ArrayAttr[FloatAttr])
+
+    @staticmethod
+    def reference(input: torch.Tensor, *, coefficients: tuple[float, ...]) -> torch.Tensor:
+        total = torch.full_like(input, coefficients[-1])
+        for coefficient in coefficients[-2::-1]:
+            total = total * input + coefficient
+        return total
+
+
 SEMANTIC = Dialect(
     "semantic",
     [
@@ -186,6 +247,9 @@ SEMANTIC = Dialect(
         AddScalarOp,
         MultiplyScalarOp,
         AssumeMessageBoundOp,
+        SumOp,
+        MatrixProductOp,
+        PolynomialOp,
     ],
     [TensorType],
 )

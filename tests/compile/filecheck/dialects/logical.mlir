@@ -38,3 +38,13 @@ func.func @f(%x: !logical.message<depth = 1> {core.name = "x"}) -> !logical.encr
   func.return %x : !logical.encrypted
 }
 // CHECK: ProgramError: Program.parse: the text of <text> cannot be read: <text>:1:35 func.func @f(%x: !logical.message<depth = 1> {core.name = "x"}) -> !logical.encrypted { logical.message has no axis 'depth', it has slots. A Program is MLIR text over the dialects core, semantic, logical, codec, ckks, rns, ntt. Correct the text at that place.
+// -----
+func.func @f(%x: !logical.encrypted<slots = 4> {core.name = "x"}) -> !logical.encrypted {
+  %0 = "logical.sum"(%x) <{period = 4 : i64}> : (!logical.encrypted<slots = 4>) -> !logical.encrypted
+  %1 = "logical.sum"(%0) : (!logical.encrypted) -> !logical.encrypted
+  func.return %1 : !logical.encrypted
+}
+// CHECK: func.func @f(%x: !logical.encrypted<slots = 4> {core.name = "x"}) -> !logical.encrypted {
+// CHECK-NEXT: %0 = "logical.sum"(%x) <{period = 4 : i64}> : (!logical.encrypted<slots = 4>) -> !logical.encrypted
+// CHECK-NEXT: %1 = "logical.sum"(%0) : (!logical.encrypted) -> !logical.encrypted
+// CHECK-NEXT: func.return %1 : !logical.encrypted

@@ -41,3 +41,19 @@ func.func @f(%x: !semantic.tensor<level = 3> {core.name = "x"}) -> !semantic.ten
   func.return %x : !semantic.tensor
 }
 // CHECK: ProgramError: Program.parse: the text of <text> cannot be read: <text>:1:35 func.func @f(%x: !semantic.tensor<level = 3> {core.name = "x"}) -> !semantic.tensor { semantic.tensor has no axis 'level', it has role, slots, depth, scale, polynomial_domain, modulus_basis, residue_representation, components. A Program is MLIR text over the dialects core, semantic, logical, codec, ckks, rns, ntt. Correct the text at that place.
+// -----
+func.func @f(%x: !semantic.tensor<role = encrypted, slots = 4> {core.name = "x"}) -> !semantic.tensor {
+  %0 = "semantic.sum"(%x) <{period = 4 : i64}> : (!semantic.tensor<role = encrypted, slots = 4>) -> !semantic.tensor
+  %1 = "semantic.sum"(%0) : (!semantic.tensor) -> !semantic.tensor
+  %2 = "core.constant"() <{value = [0.5 : f64, -0.5 : f64]}> : () -> !semantic.tensor<role = message, slots = 2>
+  %3 = "semantic.matrix_product"(%1, %2) <{rows = 2 : i64, columns = 1 : i64}> : (!semantic.tensor, !semantic.tensor<role = message, slots = 2>) -> !semantic.tensor
+  %4 = "semantic.polynomial"(%3) <{coefficients = [0.5 : f64, 1.0 : f64]}> : (!semantic.tensor) -> !semantic.tensor
+  func.return %4 : !semantic.tensor
+}
+// CHECK: func.func @f(%x: !semantic.tensor<role = encrypted, slots = 4> {core.name = "x"}) -> !semantic.tensor {
+// CHECK-NEXT: %0 = "semantic.sum"(%x) <{period = 4 : i64}> : (!semantic.tensor<role = encrypted, slots = 4>) -> !semantic.tensor
+// CHECK-NEXT: %1 = "semantic.sum"(%0) : (!semantic.tensor) -> !semantic.tensor
+// CHECK-NEXT: %2 = "core.constant"() <{value = [5.000000e-01 : f64, -5.000000e-01 : f64]}> : () -> !semantic.tensor<role = message, slots = 2>
+// CHECK-NEXT: %3 = "semantic.matrix_product"(%1, %2) <{rows = 2 : i64, columns = 1 : i64}> : (!semantic.tensor, !semantic.tensor<role = message, slots = 2>) -> !semantic.tensor
+// CHECK-NEXT: %4 = "semantic.polynomial"(%3) <{coefficients = [5.000000e-01 : f64, 1.000000e+00 : f64]}> : (!semantic.tensor) -> !semantic.tensor
+// CHECK-NEXT: func.return %4 : !semantic.tensor

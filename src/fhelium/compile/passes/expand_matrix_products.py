@@ -1,0 +1,128 @@
+"""ExpandMatrixProductsPass."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from fhelium.compile.compilation import Compilation
+from fhelium.compile.pipeline import CompilePass
+from fhelium.ir.dialects.core import ConstantOp
+from fhelium.ir.dialects.semantic import (
+    AddOp,
+    MatrixProductOp,
+    MultiplyOp,
+    MultiplyScalarOp,
+    RollOp,
+    SemanticOperation,
+    TensorType,
+)
+
+
+@dataclass(frozen=True)
+class ExpandMatrixProductsPass(CompilePass):
+    """Multiply with public matrices by their diagonals, in baby steps and giant steps.
+
+    With n diagonals and B baby steps the vector is rotated B + n / B times instead of n; the baby
+    steps are rotations of one vector, which HoistRotationsPass shares. Diagonals of zeros are left
+    out.
+
+    Args:
+        baby_steps: How many; about sqrt(n) when omitted.
+
+    Source: Halevi, Shoup (CRYPTO 2014), "Algorithms in HElib"; (CRYPTO 2018), section 4.
+    """
+
+    baby_steps: int | None = None
+
+    def run(self, compilation: Compilation) -> None:
+        slots = compilation.workspace.config.num_slots
+        for index, operation in enumerate(compilation.program.operations):
+            if not isinstance(operation, MatrixProductOp):
+                continue
+            known = operation.input.type
+            assert isinstance(known, TensorType)
+            period = known.known.get("slots", slots)
+            attributes = operation.python_attributes()
+            rows, columns = attributes["rows"], attributes["columns"]
+            if rows > period or period & (period - 1) or columns > slots:
+                raise self.refusal(
+                    index,
+                    operation.name,
+                    f"the matrix is [{rows}, {columns}], the vector has a period of {period}, the "
+                    f"ring {slots} slots",
+                    "A period is a power of two that holds a row, and columns fit the slots",
+                    "Pad the vector, and say encrypted(slots=...) with its period",
+                )
+            found = _Expansion(operation, period).value(self.baby_steps)
+            Rewriter.replace_op(operation, [], [found])
+
+
+class _Expansion:
+    """Write one matrix product's diagonals in front of it."""
+
+    def __init__(self, operation: MatrixProductOp, period: int) -> None:
+        self.anchor = operation
+        attributes = operation.python_attributes()
+        rows, columns = attributes["rows"], attributes["columns"]
+        constant = operation.matrix.owner
+        assert isinstance(constant, ConstantOp)
+        self.period, self.width = period, 1 << (columns - 1).bit_length()
+        entries = constant.numbers().reshape(rows, columns)
+        padding = (0, self.width - columns, 0, period - rows)
+        self.matrix = torch.nn.functional.pad(entries, padding)
+
+    def value(self, baby_steps: int | None) -> SSAValue:
+        """Return the product."""
+        count = min(self.period, self.width)
+        baby = baby_steps or 1 << math.ceil(math.log2(count) / 2)
+        total: SSAValue | None = None
+        for giant in range(0, count, baby):
+            inner: SSAValue | None = None
+            for step in range(giant, min(giant + baby, count)):
+                diagonal = self._diagonal(step)
+                if bool(diagonal.any()):
+                    rolled = self._roll(self.anchor.input, giant - step)
+                    weights = self._constant(torch.roll(diagonal, giant))
+                    inner = self._add(inner, self._emit(MultiplyOp, rolled, weights))
+            if inner is not None:
+                total = self._add(total, self._roll(inner, -giant))
+        if total is None:  # a matrix of zeros
+            return self._emit(MultiplyScalarOp, self.anchor.input, value=0.0)
+        step = self.width
+        while step < self.period:  # each column's sum stands in several parts of a period
+            total = self._add(total, self._roll(total, -step))
+            step *= 2
+        return total
+
+    def _diagonal(self, step: int) -> torch.Tensor:
+        """Return the entries that meet the vector when it is rolled back by a step."""
+        columns = torch.arange(max(self.period, self.width))
+        return self.matrix[(columns + step) % self.period, columns % self.width]
+
+    def _add(self, total: SSAValue | None, term: SSAValue) -> SSAValue:
+        return term if total is None else self._emit(AddOp, total, term)
+
+    def _roll(self, value: SSAValue, step: int) -> SSAValue:
+        return self._emit(RollOp, value, step=step) if step else value
+
+    def _constant(self, numbers: torch.Tensor) -> SSAValue:
+        kind = TensorType.of(role="message", slots=numbers.shape[-1])
+        return self._insert(ConstantOp.of(numbers, kind))
+
+    def _emit(
+        self, operation: type[SemanticOperation], *operands: SSAValue, **attributes: Any
+    ) -> SSAValue:
+        kind = operation.result_type_of(operands)
+        return self._insert(operation.make(*operands, result_type=kind, **attributes))
+
+    def _insert(self, made: Operation) -> SSAValue:
+        block = self.anchor.parent_block()
+        assert block is not None
+        block.insert_op_before(made, self.anchor)
+        return made.results[0]
