@@ -27,7 +27,7 @@ manifest = {
     "sha256": hashlib.sha256(module.read_bytes()).hexdigest(),
     # Recorded only.
     "torch_built_against": built["torch_built_against"],
-    "cuda_toolkit": built.get("cuda_toolkit"),
+    "cuda_toolkit": built.get("cuda_toolkit") or None,
     "cuda_architectures": [name for name in built.get("cuda_architectures", "").split(",") if name],
     "compiler": built["compiler"],
 }

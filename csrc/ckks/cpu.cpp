@@ -1,6 +1,6 @@
 // Ciphertext products, the key-switch inner product and Galois automorphisms.
+#include "ckks/checks.h"
 #include "ckks/kernels.h"
-#include "common/checks.h"
 #include "common/isa.h"
 #include "common/number_theory.h"
 #include "common/row_loop.h"
@@ -31,24 +31,10 @@ const CkksKernels<u64>& ckks_kernels() {
 
 namespace {
 
-constexpr auto kTwoComponents = "The operands are [2, *batch, limb, N] of one shape";
-
-/// [2, *batch, limb, N] -> the shape of its product, [3, *batch, limb, N].
-Sizes check_two_components(const char* name, const char* operand, const Tensor& tensor) {
-  check_residues(name, operand, tensor, 3, kTwoComponents);
-  Sizes shape = sizes_of(tensor);
-  if (shape[0] != 2)
-    refuse(name,
-           std::string(operand) + " has " + std::to_string(shape[0]) + " components, needed are 2",
-           kTwoComponents, "Relinearize a ciphertext of three components first");
-  shape[0] = 3;
-  return shape;
-}
-
 Tensor ciphertext_product(const Tensor lhs, const Tensor rhs, const Tensor rns_params) {
   constexpr auto kName = "ciphertext_product";
   const Sizes shape = check_two_components(kName, "lhs", lhs);
-  check_shape(kName, "rhs", rhs, lhs.scalar_type(), sizes_of(lhs), kTwoComponents);
+  check_same_shape(kName, lhs, rhs);
   return for_word_of(lhs, [&](auto word) {
     using Word = decltype(word);
     const auto moduli = check_parameters<Word>(kName, rns_params, lhs.size(lhs.dim() - 2));

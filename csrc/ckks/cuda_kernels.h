@@ -81,4 +81,23 @@ int fhelium_cuda_sum_plaintext_products(int word_bits, const fhelium::DeviceRows
                                         const fhelium::DeviceRows* ciphertexts,
                                         const fhelium::DeviceRows* plaintexts, int64_t count,
                                         const fhelium::DeviceParameters* parameters, void* stream);
+
+/// out = ciphertext + plaintext in the first `added` batch items, which are those of component 0,
+/// and the ciphertext in the others.
+int fhelium_cuda_add_plaintext(int word_bits, const fhelium::DeviceRows* out,
+                               const fhelium::DeviceRows* ciphertext,
+                               const fhelium::DeviceRows* plaintext,
+                               const fhelium::DeviceParameters* parameters, int64_t added,
+                               void* stream);
+
+/// (a0, a1) (b0, b1) -> (a0 b0, a0 b1 + a1 b0, a1 b1). Components are the outermost part of the
+/// batch: two of lhs and rhs, three of out.
+int fhelium_cuda_ciphertext_product(int word_bits, const fhelium::DeviceRows* out,
+                                    const fhelium::DeviceRows* lhs, const fhelium::DeviceRows* rhs,
+                                    const fhelium::DeviceParameters* parameters, void* stream);
+
+/// (a0, a1) -> (a0^2, 2 a0 a1, a1^2).
+int fhelium_cuda_ciphertext_square(int word_bits, const fhelium::DeviceRows* out,
+                                   const fhelium::DeviceRows* input,
+                                   const fhelium::DeviceParameters* parameters, void* stream);
 }

@@ -1,26 +1,12 @@
 // A plaintext meets a ciphertext: onto component 0, or times every component, alone, with the
 // rescaling that follows, or in a sum. The rows are those of the RNS arithmetic.
+#include "ckks/checks.h"
 #include "ckks/rescale.h"
 #include "common/row_loop.h"
 #include "rns/kernels.h"
 
 namespace fhelium {
 namespace {
-
-/// [component, *batch, limb, N] against [*batch, limb, N], which repeats over missing and size-1
-/// batch axes and, with a last axis of 1, holds one constant per limb.
-void check_operands(const char* name, const Tensor& ciphertext, const Tensor& plaintext) {
-  check_residues(name, "ciphertext", ciphertext, 3, "A ciphertext is [component, *batch, limb, N]");
-  if (ciphertext.size(0) < 1)
-    refuse(name, "ciphertext has shape " + to_string(sizes_of(ciphertext)),
-           "It has at least one component", "Pass a whole ciphertext");
-  if (plaintext.dim() >= ciphertext.dim())
-    refuse(name,
-           "plaintext has shape " + to_string(sizes_of(plaintext)) + " against the ciphertext's " +
-               to_string(sizes_of(ciphertext)),
-           "A plaintext has no component axis", "Pass [*batch, limb, N]");
-  check_broadcast(name, "plaintext", plaintext, ciphertext);
-}
 
 /// out[0] = ciphertext[0] + plaintext; the other components are copied where out is another tensor.
 void run_add(const char* name, const Tensor& out, const Tensor& ciphertext, const Tensor& plaintext,
@@ -48,7 +34,7 @@ void run_add(const char* name, const Tensor& out, const Tensor& ciphertext, cons
 
 Tensor add_plaintext(const Tensor ciphertext, const Tensor plaintext, const Tensor rns_params) {
   constexpr auto kName = "add_plaintext";
-  check_operands(kName, ciphertext, plaintext);
+  check_plaintext(kName, ciphertext, plaintext);
   Tensor out = empty_on(ciphertext, sizes_of(ciphertext));
   run_add(kName, out, ciphertext, plaintext, rns_params, true);
   return out;
@@ -56,7 +42,7 @@ Tensor add_plaintext(const Tensor ciphertext, const Tensor plaintext, const Tens
 
 void add_plaintext_(Tensor ciphertext, const Tensor plaintext, const Tensor rns_params) {
   constexpr auto kName = "add_plaintext_";
-  check_operands(kName, ciphertext, plaintext);
+  check_plaintext(kName, ciphertext, plaintext);
   check_destination(kName, ciphertext);
   const Tensor written = select_first(ciphertext, 0);
   check_overlap(kName, written, plaintext);
@@ -85,7 +71,7 @@ void run_multiply(const char* name, const Tensor& out, const Tensor& ciphertext,
 Tensor multiply_plaintext(const Tensor ciphertext, const Tensor plaintext,
                           const Tensor rns_params) {
   constexpr auto kName = "multiply_plaintext";
-  check_operands(kName, ciphertext, plaintext);
+  check_plaintext(kName, ciphertext, plaintext);
   Tensor out = empty_on(ciphertext, sizes_of(ciphertext));
   run_multiply(kName, out, ciphertext, plaintext, rns_params);
   return out;
@@ -93,7 +79,7 @@ Tensor multiply_plaintext(const Tensor ciphertext, const Tensor plaintext,
 
 void multiply_plaintext_(Tensor ciphertext, const Tensor plaintext, const Tensor rns_params) {
   constexpr auto kName = "multiply_plaintext_";
-  check_operands(kName, ciphertext, plaintext);
+  check_plaintext(kName, ciphertext, plaintext);
   check_destination(kName, ciphertext);
   check_overlap(kName, ciphertext, plaintext);
   check_overlap(kName, ciphertext, rns_params);
@@ -104,7 +90,7 @@ Tensor multiply_plaintext_rescale(const Tensor ciphertext, const Tensor plaintex
                                   const Tensor inverse, const Tensor ntt_tables,
                                   const Tensor rns_params) {
   constexpr auto kName = "multiply_plaintext_rescale";
-  check_operands(kName, ciphertext, plaintext);
+  check_plaintext(kName, ciphertext, plaintext);
   const Sizes shape = check_limb_to_drop(kName, ciphertext);
   return for_word_of(ciphertext, [&](auto word) {
     using Word = decltype(word);
@@ -133,7 +119,7 @@ void check_terms(const char* name, const std::vector<Tensor>& ciphertexts,
            "Each ciphertext has its factor", "Pass as many of one as of the other, at least one");
   const Tensor& like = ciphertexts[0];
   for (size_t i = 0; i < ciphertexts.size(); ++i) {
-    check_operands(name, like, plaintexts[i]);
+    check_plaintext(name, like, plaintexts[i]);
     check_shape(name, "ciphertexts", ciphertexts[i], like.scalar_type(), sizes_of(like),
                 "The ciphertexts have one shape");
     const int64_t degree = plaintexts[i].size(plaintexts[i].dim() - 1);

@@ -7,9 +7,9 @@
 
 namespace fhelium {
 
-void refuse(const char* operation, const std::string& fact, const std::string& rule,
+void refuse(const Operation& operation, const std::string& fact, const std::string& rule,
             const std::string& remedy) {
-  throw std::runtime_error(std::string(operation) + ": " + fact + ". " + rule + ". " + remedy +
+  throw std::runtime_error(std::string(operation.name) + ": " + fact + ". " + rule + ". " + remedy +
                            ".");
 }
 
@@ -30,9 +30,13 @@ static const char* dtype_name(ScalarType dtype) {
   }
 }
 
-static void check_memory(const char* operation, const char* name, const Tensor& tensor) {
-  if (!tensor.is_cpu())
-    refuse(operation, std::string(name) + " is not on the CPU while the call is",
+static void check_memory(const Operation& operation, const char* name, const Tensor& tensor) {
+  const bool on_cpu = operation.cuda_device == Operation::kCpu;
+  if (on_cpu ? !tensor.is_cpu() : !is_on_cuda(tensor, operation.cuda_device))
+    refuse(operation,
+           std::string(name) + " is not on " +
+               (on_cpu ? "the CPU" : "cuda:" + std::to_string(operation.cuda_device)) +
+               " while the call is",
            "All operands live on one device", "Move it there first");
   const auto address = reinterpret_cast<uintptr_t>(tensor.const_data_ptr());
   if (address % tensor.element_size() != 0)
@@ -42,7 +46,7 @@ static void check_memory(const char* operation, const char* name, const Tensor& 
            "Elements are read as whole words", "Clone it first");
 }
 
-static void check_least_axes(const char* operation, const char* name, const Tensor& tensor,
+static void check_least_axes(const Operation& operation, const char* name, const Tensor& tensor,
                              int64_t least, const char* rule) {
   if (tensor.dim() < least)
     refuse(operation,
@@ -51,7 +55,7 @@ static void check_least_axes(const char* operation, const char* name, const Tens
            rule, "Add the missing axes");
 }
 
-static void check_sizes(const char* operation, const char* name, const Tensor& tensor,
+static void check_sizes(const Operation& operation, const char* name, const Tensor& tensor,
                         const Sizes& needed, const char* rule, const char* remedy) {
   if (sizes_of(tensor) != needed)
     refuse(operation,
@@ -60,7 +64,8 @@ static void check_sizes(const char* operation, const char* name, const Tensor& t
            rule, remedy);
 }
 
-void check_tensor(const char* operation, const char* name, const Tensor& tensor, ScalarType dtype) {
+void check_tensor(const Operation& operation, const char* name, const Tensor& tensor,
+                  ScalarType dtype) {
   check_memory(operation, name, tensor);
   if (tensor.scalar_type() != dtype)
     refuse(operation,
@@ -69,8 +74,8 @@ void check_tensor(const char* operation, const char* name, const Tensor& tensor,
            "Types are never converted unasked", "Convert it first");
 }
 
-void check_residues(const char* operation, const char* name, const Tensor& tensor, int64_t least,
-                    const char* rule) {
+void check_residues(const Operation& operation, const char* name, const Tensor& tensor,
+                    int64_t least, const char* rule) {
   check_memory(operation, name, tensor);
   if (!is_residue_type(tensor.scalar_type()))
     refuse(operation,
@@ -80,20 +85,20 @@ void check_residues(const char* operation, const char* name, const Tensor& tenso
   check_least_axes(operation, name, tensor, least, rule);
 }
 
-void check_residue_type(const char* operation, ScalarType dtype) {
+void check_residue_type(const Operation& operation, ScalarType dtype) {
   if (is_residue_type(dtype)) return;
   refuse(operation, std::string("dtype is ") + dtype_name(dtype) + ", needed is int32 or int64",
          "Residues are stored in one of the two", "Pass the dtype of the parameters");
 }
 
-void check_axes(const char* operation, const char* name, const Tensor& tensor, int64_t least,
+void check_axes(const Operation& operation, const char* name, const Tensor& tensor, int64_t least,
                 const char* rule) {
   check_tensor(operation, name, tensor, kInt64);
   check_least_axes(operation, name, tensor, least, rule);
 }
 
-void check_shape(const char* operation, const char* name, const Tensor& tensor, ScalarType dtype,
-                 const Sizes& needed, const char* rule) {
+void check_shape(const Operation& operation, const char* name, const Tensor& tensor,
+                 ScalarType dtype, const Sizes& needed, const char* rule) {
   check_tensor(operation, name, tensor, dtype);
   check_sizes(operation, name, tensor, needed, rule, "Reshape or slice it to fit");
 }
@@ -112,8 +117,8 @@ static bool is_parameter_column(const u64 (&rows)[kParameterRows]) {
 }
 
 /// Refuse a column that is no parameter column, then one of another residue type.
-static void check_column(const char* operation, int64_t column, const u64 (&rows)[kParameterRows],
-                         ScalarType residues) {
+static void check_column(const Operation& operation, int64_t column,
+                         const u64 (&rows)[kParameterRows], ScalarType residues) {
   const bool narrow = rows[kMontgomeryBits] == 32;
   if (!is_parameter_column(rows))
     refuse(operation,
@@ -129,9 +134,7 @@ static void check_column(const char* operation, int64_t column, const u64 (&rows
          "Make the parameters from moduli of the residues' type");
 }
 
-template <class Word>
-std::vector<Modulus<Word>> check_parameters(const char* operation, const Tensor& rns_params,
-                                            int64_t limbs) {
+void check_parameter_shape(const Operation& operation, const Tensor& rns_params, int64_t limbs) {
   check_tensor(operation, "rns_params", rns_params, kInt64);
   const Sizes shape = sizes_of(rns_params);
   const Sizes needed = {kParameterRows, limbs};
@@ -139,6 +142,12 @@ std::vector<Modulus<Word>> check_parameters(const char* operation, const Tensor&
     refuse(operation,
            "rns_params has shape " + to_string(shape) + ", the residues need " + to_string(needed),
            "Column j describes limb j", "Pass the parameter rows of this basis and depth");
+}
+
+template <class Word>
+std::vector<Modulus<Word>> check_parameters(const Operation& operation, const Tensor& rns_params,
+                                            int64_t limbs) {
+  check_parameter_shape(operation, rns_params, limbs);
   const int64_t* data = rns_params.const_data_ptr<int64_t>();
   const int64_t row = rns_params.stride(0), column = rns_params.stride(1);
   std::vector<Modulus<Word>> moduli(static_cast<size_t>(limbs));
@@ -159,8 +168,8 @@ std::vector<Modulus<Word>> check_parameters(const char* operation, const Tensor&
 }
 
 template <class Word>
-static void check_below(const char* operation, const char* name, Word value, const Modulus<Word>& m,
-                        int64_t limb) {
+static void check_below(const Operation& operation, const char* name, Word value,
+                        const Modulus<Word>& m, int64_t limb) {
   if (value < m.q) return;
   refuse(operation,
          std::string(name) + " holds " + std::to_string(value) + " for limb " +
@@ -169,8 +178,9 @@ static void check_below(const char* operation, const char* name, Word value, con
 }
 
 template <class Word>
-std::vector<Word> check_constants(const char* operation, const char* name, const Tensor& tensor,
-                                  const Modulus<Word>* moduli, int64_t limbs) {
+std::vector<Word> check_constants(const Operation& operation, const char* name,
+                                  const Tensor& tensor, const Modulus<Word>* moduli,
+                                  int64_t limbs) {
   check_tensor(operation, name, tensor, kTypeOf<Word>);
   check_sizes(operation, name, tensor, {limbs}, "It holds one constant per limb",
               "Pass the constants of this basis and depth");
@@ -185,7 +195,7 @@ std::vector<Word> check_constants(const char* operation, const char* name, const
 }
 
 template <class Word>
-std::vector<Word> check_matrix(const char* operation, const char* name, const Tensor& tensor,
+std::vector<Word> check_matrix(const Operation& operation, const char* name, const Tensor& tensor,
                                int64_t rows, const Modulus<Word>* moduli, int64_t limbs) {
   check_tensor(operation, name, tensor, kTypeOf<Word>);
   check_sizes(operation, name, tensor, {rows, limbs},
@@ -202,8 +212,8 @@ std::vector<Word> check_matrix(const char* operation, const char* name, const Te
   return constants;
 }
 
-std::vector<int64_t> check_integers(const char* operation, const char* name, const Tensor& tensor,
-                                    int64_t limbs) {
+std::vector<int64_t> check_integers(const Operation& operation, const char* name,
+                                    const Tensor& tensor, int64_t limbs) {
   check_tensor(operation, name, tensor, kInt64);
   check_sizes(operation, name, tensor, {limbs}, "It holds one integer per limb",
               "Pass the integers of this basis and depth");
@@ -213,7 +223,7 @@ std::vector<int64_t> check_integers(const char* operation, const char* name, con
   return values;
 }
 
-void check_broadcast(const char* operation, const char* name, const Tensor& tensor,
+void check_broadcast(const Operation& operation, const char* name, const Tensor& tensor,
                      const Tensor& like) {
   check_tensor(operation, name, tensor, like.scalar_type());
   const Sizes own = sizes_of(tensor), target = sizes_of(like);
@@ -229,15 +239,15 @@ void check_broadcast(const char* operation, const char* name, const Tensor& tens
         "Reshape or slice it to fit");
 }
 
-template std::vector<Modulus<u32>> check_parameters(const char*, const Tensor&, int64_t);
-template std::vector<Modulus<u64>> check_parameters(const char*, const Tensor&, int64_t);
-template std::vector<u32> check_constants(const char*, const char*, const Tensor&,
+template std::vector<Modulus<u32>> check_parameters(const Operation&, const Tensor&, int64_t);
+template std::vector<Modulus<u64>> check_parameters(const Operation&, const Tensor&, int64_t);
+template std::vector<u32> check_constants(const Operation&, const char*, const Tensor&,
                                           const Modulus<u32>*, int64_t);
-template std::vector<u64> check_constants(const char*, const char*, const Tensor&,
+template std::vector<u64> check_constants(const Operation&, const char*, const Tensor&,
                                           const Modulus<u64>*, int64_t);
-template std::vector<u32> check_matrix(const char*, const char*, const Tensor&, int64_t,
+template std::vector<u32> check_matrix(const Operation&, const char*, const Tensor&, int64_t,
                                        const Modulus<u32>*, int64_t);
-template std::vector<u64> check_matrix(const char*, const char*, const Tensor&, int64_t,
+template std::vector<u64> check_matrix(const Operation&, const char*, const Tensor&, int64_t,
                                        const Modulus<u64>*, int64_t);
 
 }  // namespace fhelium

@@ -82,7 +82,7 @@ bool reachable(const std::vector<Span>& spans, size_t first, int64_t distance, i
 
 }  // namespace
 
-void check_destination(const char* operation, const Tensor& tensor) {
+void check_destination(const Operation& operation, const Tensor& tensor) {
   // Sort the axes by stride: each axis must step past everything the faster axes cover.
   const Sizes sizes = sizes_of(tensor), strides = strides_of(tensor);
   if (has_no_elements(sizes)) return;
@@ -100,7 +100,7 @@ void check_destination(const char* operation, const Tensor& tensor) {
   tensor.mutable_data_ptr();  // a lazily shared copy becomes this tensor's own before it is written
 }
 
-void check_overlap(const char* operation, const Tensor& destination, const Tensor& source) {
+void check_overlap(const Operation& operation, const Tensor& destination, const Tensor& source) {
   Sizes to_sizes = sizes_of(destination), to_strides = strides_of(destination);
   Sizes from_sizes = sizes_of(source), from_strides = strides_of(source);
   if (has_no_elements(to_sizes) || has_no_elements(from_sizes)) return;

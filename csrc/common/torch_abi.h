@@ -1,22 +1,31 @@
 // The only file that names torch. Everything below it speaks of raw pointers and of what stands
 // here.
 #pragma once
+#include <torch/csrc/stable/accelerator.h>
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
 
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
+#if !defined(FHELIUM_CUDA_EMULATED)
+#define FHELIUM_CUDA_EMULATED 0
+#endif
+
 namespace fhelium {
 
 using Tensor = torch::stable::Tensor;
 using ScalarType = torch::headeronly::ScalarType;
 using Sizes = std::vector<int64_t>;
+
+/// Whether this module is the tests' own, whose CUDA kernels the CPU runs on CPU tensors.
+inline constexpr bool kEmulated = FHELIUM_CUDA_EMULATED;
 
 inline constexpr auto kInt32 = ScalarType::Int;
 inline constexpr auto kInt64 = ScalarType::Long;
@@ -31,6 +40,11 @@ inline Sizes sizes_of(const Tensor& tensor) {
 inline Sizes strides_of(const Tensor& tensor) {
   const auto view = tensor.strides();
   return Sizes(view.begin(), view.end());
+}
+
+/// Whether a tensor is on this CUDA device.
+inline bool is_on_cuda(const Tensor& tensor, int32_t index) {
+  return tensor.is_cuda() && tensor.get_device_index() == index;
 }
 
 /// MemoryError in Python.
@@ -58,14 +72,24 @@ inline Tensor allocated(const Sizes& sizes, const Make& make) {
   }
 }
 
-/// A fresh contiguous tensor on the device of `like`, from torch's allocator.
+/// A fresh contiguous tensor on the device of `like`, from torch's allocator. The emulator's holds
+/// no zeros by chance.
 inline Tensor empty_on(const Tensor& like, const Sizes& sizes, ScalarType dtype) {
-  return allocated(sizes, [&] { return torch::stable::new_empty(like, sizes, dtype); });
+  Tensor out = allocated(sizes, [&] { return torch::stable::new_empty(like, sizes, dtype); });
+  if constexpr (kEmulated)
+    std::memset(out.mutable_data_ptr(), 0xa5,
+                static_cast<size_t>(out.numel()) * out.element_size());
+  return out;
 }
 
 /// The same, of the type of `like`.
 inline Tensor empty_on(const Tensor& like, const Sizes& sizes) {
   return empty_on(like, sizes, like.scalar_type());
+}
+
+/// The same, of zeros.
+inline Tensor zeros_on(const Tensor& like, const Sizes& sizes, ScalarType dtype) {
+  return allocated(sizes, [&] { return torch::stable::new_zeros(like, sizes, dtype); });
 }
 
 /// A fresh contiguous CPU tensor for operators that have no tensor argument to follow.
@@ -78,6 +102,19 @@ inline Tensor contiguous(const Tensor& tensor) {
   if (tensor.is_contiguous()) return tensor;
   return allocated(sizes_of(tensor), [&] { return torch::stable::contiguous(tensor); });
 }
+
+/// The same values on the CPU, which waits for the device: for what is made once, such as tables.
+inline Tensor on_cpu(const Tensor& tensor) {
+  return torch::stable::to(tensor, torch::stable::Device(torch::headeronly::DeviceType::CPU));
+}
+
+/// The same values on the device of `like`.
+inline Tensor on_device_of(const Tensor& like, const Tensor& tensor) {
+  return torch::stable::to(tensor, like.device());
+}
+
+/// Makes a CUDA device torch's current one until the end of a scope.
+using DeviceGuard = torch::stable::accelerator::DeviceGuard;
 
 /// The view tensor[index] along the first axis.
 inline Tensor select_first(const Tensor& tensor, int64_t index) {
@@ -109,6 +146,12 @@ inline int64_t thread_count() { return torch::stable::get_num_threads(); }
 
 }  // namespace fhelium
 
+#if FHELIUM_CUDA_EMULATED
+// In namespaces of their own, beside the CPU's operators.
+#define FHELIUM_LIBRARY(name, m) STABLE_TORCH_LIBRARY_FRAGMENT(emulated_##name, m)
+#define FHELIUM_LIBRARY_IMPL(name, key, m) STABLE_TORCH_LIBRARY_IMPL(emulated_##name, CPU, m)
+#else
 #define FHELIUM_LIBRARY STABLE_TORCH_LIBRARY_FRAGMENT
 #define FHELIUM_LIBRARY_IMPL STABLE_TORCH_LIBRARY_IMPL
+#endif
 #define FHELIUM_BOX TORCH_BOX

@@ -69,7 +69,8 @@ constexpr i64 kCountTile = 16 * kCountThreads;
 
 template <class Word>
 __global__ void __launch_bounds__(kCountThreads)
-    count_kernel(unsigned long long* counts, DeviceRows input, DeviceParameters parameters) {
+    count_kernel(unsigned long long* counts, const __grid_constant__ DeviceRows input,
+                 const __grid_constant__ DeviceParameters parameters) {
   const i64 begin = (i64)blockIdx.x * kCountTile, past = begin + kCountTile;
   const i64 end = past < input.degree ? past : input.degree;
   for (i64 limb = blockIdx.y; limb < input.limbs; limb += gridDim.y) {

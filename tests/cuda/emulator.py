@@ -74,10 +74,14 @@ def word_bits(tensor: torch.Tensor) -> int:
 
 
 class Emulator:
-    """A shared library of launchers."""
+    """A shared library of launchers, and the operators over them: CUDA's, on CPU tensors."""
 
     def __init__(self, library: Path) -> None:
         self._library = ctypes.CDLL(str(library))
+        self.rns = torch.ops.emulated_fhelium_rns_ops
+        self.ntt = torch.ops.emulated_fhelium_ntt_ops
+        self.ckks = torch.ops.emulated_fhelium_ckks_ops
+        self.random = torch.ops.emulated_fhelium_random_ops
         self._library.fhelium_cuda_error_text.restype = ctypes.c_char_p
         self._library.fhelium_emulator_launches.restype = ctypes.c_uint64
 
@@ -123,7 +127,9 @@ def emulator() -> Emulator:
     The variable FHELIUM_EMULATOR names another build of them.
     """
     given = os.environ.get("FHELIUM_EMULATOR")
-    return Emulator(Path(given) if given else build_emulator(ROOT / "build" / "emulator"))
+    library = Path(given) if given else build_emulator(ROOT / "build" / "emulator")
+    torch.ops.load_library(str(library))
+    return Emulator(library)
 
 
 def build_emulator(folder: Path, *options: str) -> Path:

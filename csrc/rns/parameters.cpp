@@ -1,33 +1,11 @@
 // Parameter columns: everything the kernels know of a prime, computed once per context.
+#include "rns/parameters.h"
+
 #include "common/checks.h"
-#include "common/isa.h"
 #include "common/number_theory.h"
 #include "common/parameters.h"
-#include "rns/kernels.h"
 
 namespace fhelium {
-
-template <>
-const RnsKernels<u32>& rns_kernels() {
-  switch (active_isa()) {
-#if FHELIUM_X86_KERNELS
-    case Isa::kAvx2:
-    case Isa::kAvx512: return kRnsKernels32Avx2;
-#endif
-    default: return kRnsKernels32Portable;
-  }
-}
-
-template <>
-const RnsKernels<u64>& rns_kernels() {
-  switch (active_isa()) {
-#if FHELIUM_X86_KERNELS
-    case Isa::kAvx2: return kRnsKernels64Avx2;
-    case Isa::kAvx512: return kRnsKernels64Avx512;
-#endif
-    default: return kRnsKernels64Portable;
-  }
-}
 
 namespace {
 
@@ -45,6 +23,10 @@ void set_column(int64_t* rows, int64_t limbs, int64_t degree, u64 q, u64 bits) {
   set(kReciprocal, static_cast<u64>((((u128)1 << 64) / q)));
   set(kDegreeInverse, multiply_modular(degree_inverse, one, q));
 }
+
+std::string parameter_row_names() { return kParameterRowNames; }
+
+}  // namespace
 
 Tensor rns_parameters(const Tensor moduli, int64_t degree) {
   constexpr auto kName = "rns_parameters";
@@ -74,15 +56,8 @@ Tensor rns_parameters(const Tensor moduli, int64_t degree) {
   return out;
 }
 
-std::string parameter_row_names() { return kParameterRowNames; }
-
-}  // namespace
 }  // namespace fhelium
 
 FHELIUM_LIBRARY_IMPL(fhelium_rns_ops, CompositeExplicitAutograd, m) {
   m.impl("parameter_row_names", FHELIUM_BOX(&fhelium::parameter_row_names));
-}
-
-FHELIUM_LIBRARY_IMPL(fhelium_rns_ops, CPU, m) {
-  m.impl("rns_parameters", FHELIUM_BOX(&fhelium::rns_parameters));
 }
