@@ -28,7 +28,7 @@ struct Values {
 
 template <class Word>
 struct ValuesLoad {
-  static constexpr bool kIsLong = false;
+  static constexpr int kAtOnce = 0;
   Values<Word> values;
   __device__ bool skips(NttRow) const { return false; }
   __device__ auto row(NttRow at) const { return values.row(at.item, at.limb); }
@@ -36,7 +36,7 @@ struct ValuesLoad {
 
 template <class Word>
 struct RemainderLoad {
-  static constexpr bool kIsLong = false;
+  static constexpr int kAtOnce = 0;
   DeviceRows dropped;  // [item, 1, N]
   DeviceParameters parameters;
   __device__ bool skips(NttRow) const { return false; }
@@ -50,7 +50,7 @@ struct RemainderLoad {
 
 template <class Word>
 struct DividedStore {
-  static constexpr bool kIsLong = false;
+  static constexpr int kAtOnce = 0;
   Values<Word> values;
   DeviceRows out;
   const Word* inverse;  // of q_0, by row of out

@@ -181,6 +181,7 @@ Tensor multiply_relinearize_rescale(Tensor lhs, Tensor rhs, const Tensor key,
 }  // namespace fhelium
 
 FHELIUM_LIBRARY_IMPL(fhelium_ckks_ops, CPU, m) {
+  m.impl("key_switch_tables", FHELIUM_BOX(&fhelium::key_switch_tables));
   m.impl("relinearize", FHELIUM_BOX(&fhelium::relinearize));
   m.impl("switch_galois", FHELIUM_BOX(&fhelium::switch_galois));
   m.impl("switch_hoisted", FHELIUM_BOX(&fhelium::switch_hoisted));

@@ -77,7 +77,7 @@ __device__ __forceinline__ bool exceeds_radix(const SwitchTables<Word>& t, i64 s
 /// Write coefficients as digits, times (D / d_i)^-1, from limb `first_scaled` on.
 template <class Word>
 struct DigitStore {
-  static constexpr bool kIsLong = false;
+  static constexpr int kAtOnce = 0;
   SwitchTables<Word> t;
   DenseRows<Word> digits;
   u32 first_scaled;
@@ -95,7 +95,7 @@ struct DigitStore {
 /// switched polynomial itself; where that has NTT values already, these rows are left out.
 template <class Word>
 struct RaisedLoad {
-  static constexpr bool kIsLong = true;
+  static constexpr int kAtOnce = 1;
   SwitchTables<Word> t;
   DenseRows<Word> digits;
   DeviceRows switched;
@@ -126,7 +126,7 @@ struct RaisedLoad {
 /// The rows that RaisedLoad leaves out are left out by the other passes as well.
 template <class Word>
 struct RaisedStore {
-  static constexpr bool kIsLong = false;
+  static constexpr int kAtOnce = 0;
   RaisedLoad<Word> load;
   DeviceRows out;
 
@@ -164,7 +164,7 @@ struct InnerProduct {
     const i64 digit_stride = (i64)batches * raised.rows << raised.log_degree;
     return [=, first = raised.at(batch, limb), m = t.moduli[limb], log_degree = raised.log_degree,
             g = galois_element, own_step = switched.step, added_step = added.step,
-            product = adds ? t.special_product[limb] : 0,
+            key_step = key.step, product = adds ? t.special_product[limb] : 0,
             own_row = own >= 0 ? row_at<const Word>(switched, batch, limb) : nullptr,
             added_row = adds ? row_at<const Word>(added, batch, limb) : nullptr](u32 k) {
       const u32 source = g == 1 ? k : ntt_source(k, g, log_degree);
@@ -172,7 +172,9 @@ struct InnerProduct {
         if (d == count) return added_row[source * added_step];
         return d == own ? own_row[source * own_step] : first[d * digit_stride + source];
       };
-      const auto factor = [&](int d) { return d == count ? product : key_row[d * key_stride + k]; };
+      const auto factor = [&](int d) {
+        return d == count ? product : key_row[d * key_stride + k * key_step];
+      };
       return sum_of_products(adds ? count + 1 : count, value, factor, m);
     };
   }
@@ -181,7 +183,7 @@ struct InnerProduct {
 /// The first pass of the sums' way back to coefficients makes them.
 template <class Word>
 struct InnerProductLoad {
-  static constexpr bool kIsLong = true;
+  static constexpr int kAtOnce = 4;
   InnerProduct<Word> product;
   __device__ bool skips(NttRow) const { return false; }
   __device__ auto row(NttRow at) const { return product.row(at); }
@@ -238,7 +240,7 @@ struct KeptCoefficient {
 /// times that, as (sum - (r - P kept)) / P.
 template <class Word>
 struct RemainderLoad {
-  static constexpr bool kIsLong = true;
+  static constexpr int kAtOnce = 1;
   Remainder<Word> remainder;
   KeptRows kept;
   u32 batches, inverse;
@@ -265,7 +267,7 @@ struct RemainderLoad {
 /// The last pass of the remainder's transform divides: (sum - remainder) / P, or / (P q_0).
 template <class Word>
 struct DividedStore {
-  static constexpr bool kIsLong = true;
+  static constexpr int kAtOnce = 4;
   InnerProduct<Word> product;
   DeviceRows out;
   const Word* inverse;  // by limb

@@ -103,6 +103,8 @@ u64 digest(const u64* words, int64_t size) {
   return sum;
 }
 
+}  // namespace
+
 Tensor key_switch_tables(const Tensor digit_bounds, int64_t specials, const Tensor rns_params,
                          ScalarType dtype) {
   constexpr auto kName = "key_switch_tables";
@@ -147,8 +149,6 @@ Tensor key_switch_tables(const Tensor digit_bounds, int64_t specials, const Tens
     return out;
   });
 }
-
-}  // namespace
 
 template <class Word>
 SwitchTables<Word> check_switch_tables(const char* operation, const Tensor& tensor) {
@@ -253,7 +253,3 @@ template struct SwitchTables<u32>;
 template struct SwitchTables<u64>;
 
 }  // namespace fhelium
-
-FHELIUM_LIBRARY_IMPL(fhelium_ckks_ops, CPU, m) {
-  m.impl("key_switch_tables", FHELIUM_BOX(&fhelium::key_switch_tables));
-}

@@ -9,4 +9,8 @@ namespace fhelium {
 template <class Word>
 SwitchTables<Word> check_switch_tables(const char* operation, const Tensor& tensor);
 
+/// Make one from CPU tensors.
+Tensor key_switch_tables(const Tensor digit_bounds, int64_t specials, const Tensor rns_params,
+                         ScalarType dtype);
+
 }  // namespace fhelium

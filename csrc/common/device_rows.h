@@ -25,7 +25,9 @@ template <class Word>
 FHELIUM_INLINE Word* row_at(const DeviceRows& rows, i64 batch, i64 limb) {
   i64 offset = limb * rows.limb_stride;
   u32 rest = (u32)batch;
+#if defined(__CUDACC__)
 #pragma unroll
+#endif
   for (int axis = kMaxBatchAxes - 1; axis > 0; --axis) {
     if (axis >= rows.batch_axes) continue;
     const u32 size = rows.batch_sizes[axis];

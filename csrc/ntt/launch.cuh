@@ -9,7 +9,7 @@ namespace fhelium {
 /// Read and write rows as they are: row number r of the launch is row r of the tensor.
 template <class Word>
 struct PlainLoad {
-  static constexpr bool kIsLong = false;
+  static constexpr int kAtOnce = 0;
   DeviceRows in;
   __device__ bool skips(NttRow) const { return false; }
   __device__ auto row(NttRow at) const {
@@ -21,7 +21,7 @@ struct PlainLoad {
 
 template <class Word>
 struct PlainStore {
-  static constexpr bool kIsLong = false;
+  static constexpr int kAtOnce = 0;
   DeviceRows out;
   __device__ bool skips(NttRow) const { return false; }
   __device__ auto row(NttRow at) const {

@@ -134,34 +134,34 @@ struct NttTile {
 };
 
 // Load and Store say what a pass reads and writes: row(NttRow) gives a function of a position, and
-// of a position and a word; Load::skips(NttRow) says that a row has no work. Where kIsLong the
-// function is long: it is called in a loop, through the thread's own words of shared memory,
-// instead of being written out for every register.
+// of a position and a word; skips(NttRow) says that a row has no work. A function is written out
+// for every register where kAtOnce is 0; a long one is called in a loop, through the thread's own
+// words of shared memory, and written out as often as kAtOnce says.
 
 /// r[j] = read(j), by way of cell(j).
-template <bool kIsLong, class Word, int kValues, class Read, class Cell>
+template <int kAtOnce, class Word, int kValues, class Read, class Cell>
 __device__ __forceinline__ void take_in(Word (&r)[kValues], const Read& read, const Cell& cell) {
-  if constexpr (kIsLong) {
-#pragma unroll 1
+  if constexpr (kAtOnce > 0) {
+#pragma unroll kAtOnce
     for (int j = 0; j < kValues; ++j) cell(j) = read(j);
   }
 #pragma unroll
-  for (int j = 0; j < kValues; ++j) r[j] = kIsLong ? cell(j) : read(j);
+  for (int j = 0; j < kValues; ++j) r[j] = kAtOnce > 0 ? cell(j) : read(j);
 }
 
 /// write(j, r[j]), likewise.
-template <bool kIsLong, class Word, int kValues, class Write, class Cell>
+template <int kAtOnce, class Word, int kValues, class Write, class Cell>
 __device__ __forceinline__ void put_down(const Word (&r)[kValues], const Write& write,
                                          const Cell& cell) {
 #pragma unroll
   for (int j = 0; j < kValues; ++j) {
-    if constexpr (kIsLong)
+    if constexpr (kAtOnce > 0)
       cell(j) = r[j];
     else
       write(j, r[j]);
   }
-  if constexpr (kIsLong) {
-#pragma unroll 1
+  if constexpr (kAtOnce > 0) {
+#pragma unroll kAtOnce
     for (int j = 0; j < kValues; ++j) write(j, cell(j));
   }
 }
@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(128, 4)
   const auto position = [&](int j) { return (tile.unit << kTileLog) + tile.top_place(j); };
 
   Word r[Tile::kValues];
-  take_in<Load::kIsLong>(
+  take_in<Load::kAtOnce>(
       r, [&](int j) { return position(j) < degree ? read(position(j)) : 0; }, top);
   if constexpr (!kInverse) tile.take_top(r);
 #pragma unroll
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(128, 4)
   const auto write_inside = [&](int j, Word x) {
     if (position(j) < degree) write(position(j), x);
   };
-  put_down<Store::kIsLong>(r, write_inside, top);
+  put_down<Store::kAtOnce>(r, write_inside, top);
 }
 
 /// Strided tiles, blockDim = (columns of a group, kThreads).
@@ -264,13 +264,13 @@ __global__ void __launch_bounds__(kTileLog == 8 ? 256 : 128, 2)
   const auto top = [&](int j) { return tile.top_place(j); };
   const auto bottom = [&](int j) { return tile.bottom_place(j); };
   const auto read_from = [&](auto place) {
-    take_in<Load::kIsLong>(
+    take_in<Load::kAtOnce>(
         r, [&](int j) { return read(position(place(j))); },
         [&](int j) -> Word& { return at(place(j)); });
   };
   const auto write_to = [&](auto place) {
     if (tile.ends_transform()) tile.reduce(r);
-    put_down<Store::kIsLong>(
+    put_down<Store::kAtOnce>(
         r, [&](int j, Word x) { write(position(place(j)), x); },
         [&](int j) -> Word& { return at(place(j)); });
   };

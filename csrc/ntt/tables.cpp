@@ -41,6 +41,10 @@ Tensor ntt_tables(const Tensor roots, int64_t degree, const Tensor rns_params) {
   });
 }
 
+Tensor compact_twiddles(const Tensor roots, int64_t degree, const Tensor rns_params) {
+  return make_compact_twiddles("compact_twiddles", roots, degree, rns_params);
+}
+
 }  // namespace
 }  // namespace fhelium
 

@@ -100,15 +100,15 @@ Tensor radix2_twiddles(const Tensor roots, int64_t degree, const Tensor rns_para
   });
 }
 
-Tensor compact_twiddles(const Tensor roots, int64_t degree, const Tensor rns_params) {
-  constexpr auto kName = "compact_twiddles";
-  check_degree(kName, degree, 16);
-  check_residues(kName, "roots", roots, 1, kRootsRule);
+Tensor make_compact_twiddles(const char* operation, const Tensor& roots, int64_t degree,
+                             const Tensor& rns_params) {
+  check_degree(operation, degree, 16);
+  check_residues(operation, "roots", roots, 1, kRootsRule);
   const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
   return for_word_of(roots, [&](auto word) {
     using Word = decltype(word);
-    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
-    const auto values = check_roots(kName, roots, degree, moduli);
+    const auto moduli = check_parameters<Word>(operation, rns_params, limbs);
+    const auto values = check_roots(operation, roots, degree, moduli);
     const int64_t pairs = row_pairs(degree);
     Tensor out = empty_on(roots, {limbs, 2 * pairs});
     // torch's allocations are aligned far beyond a pair.

@@ -19,7 +19,8 @@ std::vector<Word> check_roots(const char* operation, const Tensor& tensor, int64
 /// [2, limb, N]: psi^bitrev(k) in Montgomery form, and the inverses. CPU tensors.
 Tensor radix2_twiddles(const Tensor roots, int64_t degree, const Tensor rns_params);
 
-/// Rows of ntt/cuda_table.h, [limb, words]. CPU tensors.
-Tensor compact_twiddles(const Tensor roots, int64_t degree, const Tensor rns_params);
+/// Rows of ntt/cuda_table.h, [limb, words], for an operator of this name. CPU tensors.
+Tensor make_compact_twiddles(const char* operation, const Tensor& roots, int64_t degree,
+                             const Tensor& rns_params);
 
 }  // namespace fhelium

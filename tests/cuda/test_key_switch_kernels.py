@@ -17,6 +17,7 @@ from tests.native.rns_oracle import parameters as rns_parameters
 # primes on both sides of 2^50, sums of primes beyond R.
 CHAINS = {
     "two digits": (INT64, [[50, 45, 45], [45, 45, 50]], [51, 50, 51]),
+    "last digit of two": (INT64, [[45, 45, 50]], [51, 50, 51]),
     "a digit each": (INT64, [[45], [45], [62]], [62]),
     "uneven digits": (INT64, [[58, 62], [45, 30], [62]], [62, 61]),
     "one digit": (INT64, [[45, 45, 45, 45, 45]], [45, 45, 45, 50, 50]),

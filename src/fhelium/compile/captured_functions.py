@@ -70,7 +70,7 @@ def _operand(emit: Emitter, value: Any) -> SSAValue | float:
     if isinstance(value, SSAValue):
         return value
     found = _public(value)
-    if not isinstance(found, torch.Tensor):
+    if isinstance(found, float):
         return found
     if found.ndim > 1 or not found.numel():
         shape = tuple(found.shape)
@@ -81,12 +81,11 @@ def _operand(emit: Emitter, value: Any) -> SSAValue | float:
 def _commutative(emit: Emitter, vectors: Any, number: Any, input: Any, other: Any) -> SSAValue:
     """Write the operation on two vectors, or the one on a vector and a number."""
     first, second = _operand(emit, input), _operand(emit, other)
-    if not isinstance(first, SSAValue):
+    if isinstance(first, float):
         first, second = second, first
-    assert isinstance(first, SSAValue)
-    if isinstance(second, SSAValue):
-        return emit(vectors, first, second)
-    return emit(number, first, value=second)
+    if isinstance(second, float):
+        return emit(number, first, value=second)
+    return emit(vectors, first, second)
 
 
 def _add(emit: Emitter, input: Any, other: Any, *, alpha: Any = 1) -> SSAValue:
