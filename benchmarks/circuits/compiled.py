@@ -1,9 +1,10 @@
 """Compiled functions against the Engine, in one process and by turns.
 
-Three ways to one result: the circuit as a user writes it with the Engine, the Engine's calls that
-the compiled Program consists of before anything is fused, and the compiled function. The last two
-are the same work, bit for bit; a ratio below 1 is what fusion and linking gain, and constants that
-are encoded when a Program is linked instead of at each run.
+Four ways to one result: the circuit as a user writes it with the Engine, the Engine's calls that
+the compiled Program consists of before anything is fused, the compiled function, and the same
+lowered to residue operations. The last three are the same work, bit for bit; a ratio below 1 is
+what fusion and linking gain, and constants that are encoded when a Program is linked instead of at
+each run. The last ratio is what it costs to have each step of an operation to oneself.
 """
 
 from __future__ import annotations
@@ -94,17 +95,23 @@ def measure(ring: Ring, rounds: int) -> None:
     """Print a line for each circuit."""
     for name, (function, by_hand) in CIRCUITS.items():
         compiled = fc.compile(function, keys=[ring.engine.keys])
+        passes = fc.default_lower_and_fuse_pipeline().passes
+        residues = fc.Pipeline((*passes, fc.LowerCkksToRnsNttPass()))
+        lowered = fc.compile(function, keys=[ring.engine.keys], pipeline=residues)
         calls = {
             "engine": lambda by_hand=by_hand: by_hand(ring),
             "same": same_calls(ring, function),
             "compiled": lambda compiled=compiled: compiled(ring.a, ring.b),
+            "lowered": lambda lowered=lowered: lowered(ring.a, ring.b),
         }
-        if not torch.equal(calls["same"]().data, calls["compiled"]().data):
-            raise SystemExit(f"{name}: the compiled function and the same calls differ")
+        for kind in ("compiled", "lowered"):
+            if not torch.equal(calls["same"]().data, calls[kind]().data):
+                raise SystemExit(f"{name}: the {kind} function and the same calls differ")
         times = interleaved(calls, rounds)
         figures = "".join(f"{median(found) * 1e3:10.3f}" for found in times.values())
-        by_same, by_engine = ratio(times, "compiled", "same"), ratio(times, "compiled", "engine")
-        print(f"  {name:14}{figures}{by_same:8.2f}{by_engine:8.2f}", flush=True)
+        pairs = (("compiled", "same"), ("compiled", "engine"), ("lowered", "compiled"))
+        ratios = "".join(f"{ratio(times, *pair):8.2f}" for pair in pairs)
+        print(f"  {name:14}{figures}{ratios}", flush=True)
 
 
 def main(arguments: list[str]) -> None:
@@ -121,5 +128,6 @@ def main(arguments: list[str]) -> None:
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     for log_degree in options.rings.split(","):
         ring = Ring(PRESETS[int(log_degree)])
-        print(f"{ring.name}: ms by hand, of the same calls, compiled; ratio to these, by hand")
+        print(f"{ring.name}: ms by hand, of the same calls, compiled, lowered; ratios of compiled")
+        print("  to the same calls and to those by hand, and of lowered to compiled")
         measure(ring, options.rounds)

@@ -47,6 +47,12 @@ TEXTS = {
         negated().replace('"x"', '"x' + "a" * 60),
         "line 1 of <text> holds a string without an end",
     ),
+    "memory without end": (
+        "builtin.module attributes {a = dense<1.0> : tensor<4000000000000xf64>} {}",
+        "line 1 of <text> holds a dense attribute",
+    ),
+    "nesting without end": ("builtin.module {" * 3000, "cannot be read"),
+    "a number without end": (negated().replace("depth = 0", f"depth = {'9' * 5000}"), "cannot be"),
     "unknown operation": (negated().replace("ckks.negate", "ckks.sine"), "ckks.sine"),
     "unknown dialect": (negated().replace("ckks.negate", "tfhe.negate"), "tfhe.negate"),
     "undefined value": (negated().replace("(%x)", "(%y)"), "%y"),
@@ -325,3 +331,19 @@ def test_constants_fill_the_slots_evenly(ring: CompileRing) -> None:
     captured = ring.capture(lambda x: x + torch.ones(3), x=fc.encrypted())
     with pytest.raises(MessageValueError, match="has 3 values, the number of slots is 512"):
         fc.Pipeline(TO_CKKS).run(captured)
+
+
+def test_a_captured_function_that_is_too_deep_is_refused_before_a_key_exists(
+    ring: CompileRing,
+) -> None:
+    def power(x):
+        for _ in range(4):
+            x = x * x
+        return x
+
+    captured = ring.capture(power, x=fc.encrypted(polynomial_domain="ntt"))
+    with pytest.raises(DepthExhaustedError) as found:
+        fc.default_lower_and_fuse_pipeline().run(captured)
+    assert found.value.name == "ckks.rescale"
+    assert found.value.operation == f"operation {found.value.index} (ckks.rescale)"
+    assert (found.value.depth, found.value.max_depth) == (3, 3)

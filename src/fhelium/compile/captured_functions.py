@@ -70,7 +70,7 @@ def _operand(emit: Emitter, value: Any) -> SSAValue | float:
     if isinstance(value, SSAValue):
         return value
     found = _public(value)
-    if isinstance(found, float):
+    if not isinstance(found, torch.Tensor):
         return found
     if found.ndim > 1 or not found.numel():
         shape = tuple(found.shape)
@@ -81,11 +81,12 @@ def _operand(emit: Emitter, value: Any) -> SSAValue | float:
 def _commutative(emit: Emitter, vectors: Any, number: Any, input: Any, other: Any) -> SSAValue:
     """Write the operation on two vectors, or the one on a vector and a number."""
     first, second = _operand(emit, input), _operand(emit, other)
-    if isinstance(first, float):
+    if not isinstance(first, SSAValue):
         first, second = second, first
-    if isinstance(second, float):
-        return emit(number, first, value=second)
-    return emit(vectors, first, second)
+    assert isinstance(first, SSAValue)
+    if isinstance(second, SSAValue):
+        return emit(vectors, first, second)
+    return emit(number, first, value=second)
 
 
 def _add(emit: Emitter, input: Any, other: Any, *, alpha: Any = 1) -> SSAValue:

@@ -122,10 +122,10 @@ class Program:
             ProgramError: The text is malformed, names an unknown operation or type, uses a value
                 before its definition, or breaks a rule of an operation.
         """
-        _require_closed_strings(text, name)
+        _require_harmless(text, name)
         try:
             module = Parser(_context(), text, name).parse_module()
-        except (ParseError, DiagnosticException, VerifyException, ValueError) as error:
+        except _UNREADABLE as error:
             raise ProgramError(
                 "Program.parse",
                 f"the text of {name} cannot be read: {_first_lines(error)}",
@@ -335,16 +335,38 @@ class Program:
 
 _STRING = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"')
 
+# Numbers and nesting without end are Python's to refuse; the text is at fault all the same.
+_UNREADABLE = (
+    ParseError,
+    DiagnosticException,
+    VerifyException,
+    ValueError,
+    OverflowError,
+    RecursionError,
+)
 
-def _require_closed_strings(text: str, name: str) -> None:
-    """Refuse a string without an end: xDSL's lexer takes exponential time for one."""
+
+def _require_harmless(text: str, name: str) -> None:
+    """Refuse what costs xDSL's parser time or memory that the text is not worth.
+
+    Its lexer takes exponential time for a string without an end, and a dense attribute of a few
+    characters fills as much memory as its type says.
+    """
     for number, line in enumerate(text.split("\n"), start=1):
-        if '"' in _STRING.sub("", line).partition("//")[0]:
+        code = _STRING.sub("", line).partition("//")[0]
+        if '"' in code:
             raise ProgramError(
                 "Program.parse",
                 f"line {number} of {name} holds a string without an end",
                 "A string ends on the line it begins on",
                 "Close it",
+            )
+        if "dense<" in code:
+            raise ProgramError(
+                "Program.parse",
+                f"line {number} of {name} holds a dense attribute",
+                "Numbers of a Program are written one by one, as [0.5 : f64, ...]",
+                "Write them so in a core.constant",
             )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from xdsl.ir import SSAValue
 
@@ -19,6 +19,7 @@ from fhelium.ir.types import TableType
 from fhelium.values import CkksState
 
 Rule = Callable[..., "SSAValue | list[SSAValue]"]
+R = TypeVar("R", bound=Rule)
 RULES: dict[type[DeclaredOperation], Rule] = {}
 """The rule of each operation; one without stays a whole operation."""
 
@@ -28,10 +29,10 @@ KEY_RESIDUES = ResiduesType.of(
 """How the payload of a switching key is to be read."""
 
 
-def lowers(*operations: type[DeclaredOperation]) -> Callable[[Rule], Rule]:
+def lowers(*operations: type[DeclaredOperation]) -> Callable[[R], R]:
     """Register a rule for some operations."""
 
-    def register(rule: Rule) -> Rule:
+    def register(rule: R) -> R:
         RULES.update(dict.fromkeys(operations, rule))
         return rule
 
