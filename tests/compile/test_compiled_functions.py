@@ -99,6 +99,7 @@ def test_keys_are_known_before_any_exists(ring: CompileRing) -> None:
     function.add_keys(ring.keys, ring.engine.create_rotation_key(-3, ring.secret_key))
     found = function(ring.encrypt(x, output_domain="ntt"))
     require_right(ring, found, torch.roll(x, -3) * x)
+    assert function.specializations == (ready,)
 
 
 def test_constants_are_encoded_once_and_tensors_at_each_call(ring: CompileRing) -> None:

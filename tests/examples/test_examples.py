@@ -34,6 +34,8 @@ def test_there_are_examples():
         "05_plaintexts_and_sums",
         "08_client_server",
         "09_files",
+        "11_compile_decorator",
+        "12_compile_pipeline",
         "13_engine_capture",
         "14_simulation_and_cost",
         "15_compile_python_codegen",
@@ -178,3 +180,16 @@ def test_a_saved_program_runs_elsewhere_and_takes_no_secret():
     assert "refused: A Program computes with public keys" in shown
     assert "bound/program.mlir" in shown
     assert float(re.search(r"largest error: (\S+)", shown)[1]) < 1e-6
+
+
+def test_the_decorator_keeps_what_it_compiled_and_is_right():
+    shown = run_example(BY_NAME["11_compile_decorator"])
+    assert "specialisations: 1\nafter inputs of another depth: 2" in shown
+    assert float(re.search(r"difference to torch: (\S+)", shown)[1]) < 1e-4
+
+
+def test_every_pipeline_is_right():
+    shown = run_example(BY_NAME["12_compile_pipeline"])
+    errors = re.findall(r"(\S+e-\d+)$", shown, re.MULTILINE)
+    assert len(errors) == 4
+    assert max(map(float, errors)) < 1e-4

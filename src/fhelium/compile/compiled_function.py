@@ -17,7 +17,7 @@ from fhelium.compile.capture import capture
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.default_pipeline import default_lower_and_fuse_pipeline
 from fhelium.compile.executable import ProgramExecutable
-from fhelium.compile.input_facts import call_key, program_for, spec_key, spec_of
+from fhelium.compile.input_facts import call_key, completed, program_for, spec_key, spec_of
 from fhelium.compile.materials import EvaluationKeyRequirements, prepare_material_bindings
 from fhelium.compile.pipeline import Pipeline
 from fhelium.compile.specs import InputSpec, StaticSpec
@@ -164,6 +164,7 @@ class CompiledFunction:
 
     def _specialized(self, specs: Mapping[str, Spec], values: Mapping[str, Any]) -> Specialization:
         config = self._config_of(values)
+        specs = {name: completed(spec, config) for name, spec in specs.items()}
         key = (config.context_id, *(spec_key(name, spec) for name, spec in specs.items()))
         with self._lock:
             if key not in self._specializations:

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from fhelium.compile.specs import InputSpec, StaticSpec, static
+from fhelium.config import CkksConfig
 from fhelium.errors import CompileInputError
 from fhelium.ir.program import Program
 from fhelium.ir.types import VALUE_AXES, StatefulType
@@ -55,6 +56,17 @@ def call_key(arguments: Sequence[Any]) -> Hashable | None:
     except TypeError:
         return None
     return key
+
+
+def completed(spec: InputSpec | StaticSpec, config: CkksConfig) -> InputSpec | StaticSpec:
+    """Return the spec of a ciphertext with what it is unless something else is said of it."""
+    if not isinstance(spec, InputSpec) or spec.role != "encrypted":
+        return spec
+    said = {axis: value for axis, value in spec.axes.items() if value is not None}
+    usual: dict[str, Any] = {"residue_representation": "standard"}
+    if "depth" in said:
+        usual["scale"] = config.scale_at(said["depth"])
+    return InputSpec(spec.role, {**usual, **said})
 
 
 def spec_key(name: str, spec: InputSpec | StaticSpec) -> Hashable:
