@@ -16,7 +16,7 @@ import pytest
 import torch
 
 import fhelium
-from fhelium import runtime
+from fhelium import compile, runtime
 from fhelium.errors import InsecureWarning
 from fhelium.native import has_device
 from fhelium.runtime.device import STREAM_DEVICES
@@ -60,6 +60,7 @@ def test_docstring_examples(name: str, small, monkeypatch) -> None:
         "x": x,
         "y": y,
         "torch": torch,
+        "captured": captured_sum(engine) if name.startswith("fhelium.compile.") else None,
     }
     finder = doctest.DocTestFinder(recurse=True)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
@@ -73,6 +74,17 @@ def test_docstring_examples(name: str, small, monkeypatch) -> None:
     registry._TYPES.clear()
     registry._TYPES.update(known)
     assert runner.summarize(verbose=False).failed == 0, "".join(report)
+
+
+def captured_sum(engine: fhelium.Engine) -> compile.Compilation:
+    """Capture a rotation and a sum, for the examples of Compile."""
+
+    def f(x, y):
+        return torch.roll(x, 3) + y
+
+    spec = compile.encrypted(polynomial_domain="ntt")
+    workspace = compile.CompileWorkspace({fhelium.CkksConfig: engine.config})
+    return compile.capture(f, inputs={"x": spec, "y": spec}, workspace=workspace)
 
 
 def public_members(cls: type) -> Iterator[tuple[str, Any]]:
@@ -90,6 +102,12 @@ def test_runtime_examples_exist() -> None:
         assert ">>> " in (shown.__doc__ or ""), name
         for member, described in public_members(shown) if inspect.isclass(shown) else ():
             assert ">>> " in (described.__doc__ or ""), f"{name}.{member}"
+
+
+def test_compile_examples_exist() -> None:
+    """Everything public of Compile shows how it is used."""
+    for name in sorted(set(compile.__all__) - {"PythonCodegenError"}):
+        assert ">>> " in (getattr(compile, name).__doc__ or ""), name
 
 
 def test_engine_examples_exist() -> None:

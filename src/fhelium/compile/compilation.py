@@ -31,6 +31,12 @@ class PassReport:
         operations_before: Operations of the Program before it.
         operations_after: Operations after it.
         seconds: How long it took, verification included.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> (report,) = fc.Pipeline((fc.EliminateDeadValuesPass(),)).run(captured).reports
+        >>> report.name, report.operations_before, report.operations_after
+        ('EliminateDeadValuesPass', 3, 3)
     """
 
     name: str
@@ -52,6 +58,11 @@ class Compilation:
             them.
         state_program: The ciphertext operations that a Program of residues came from. Residues have
             no scale and no bounds: the states of a run's results are found here.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> fc.Compilation(captured.program, captured.workspace)
+        Compilation(Program(@f, 3 operations), 0 materials bound)
     """
 
     program: Program

@@ -37,6 +37,12 @@ class Specialization:
 
     Args:
         compilation: What the pipeline made of it.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> moved = fc.compile(lambda x: torch.roll(x, 3), keys=[engine.keys])
+        >>> [op.name for op in moved.prepare(x).compilation.program.operations]
+        ['core.material', 'ckks.rotate', 'func.return']
     """
 
     compilation: Compilation
@@ -58,6 +64,13 @@ class CompiledFunction:
     Facts of a ciphertext are its parameters, depth, scale, domain and components, and its device.
     Arguments that are neither encrypted, encoded nor tensors are static: the Program is
     specialised to their values. ``compile`` makes one.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> smoothed = fc.compile(lambda x: x + torch.roll(x, 3), keys=[engine.keys])
+        >>> by_engine = engine.add(x, engine.rotate_by_step(x, 3))
+        >>> torch.equal(smoothed(x).data, by_engine.data)
+        True
     """
 
     def __init__(

@@ -28,6 +28,17 @@ class OperationCost:
         depth: Depth of its operands.
         cost: Transforms, key switches and bytes.
         ms: Predicted milliseconds; None without a profile.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> given = fc.capture(
+        ...     lambda x: x * x,
+        ...     inputs={"x": fc.encrypted(polynomial_domain="ntt")},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> cost = fc.default_lower_and_fuse_pipeline().run(given).cost()
+        >>> cost.operations[0].name, cost.operations[0].depth
+        ('ckks.multiply_rescale', 0)
     """
 
     index: int
@@ -47,6 +58,17 @@ class ProgramCost:
         max_depth: Largest depth of the parameters.
         keys: Evaluation keys that a client has to make.
         key_nbytes: Bytes of these keys in memory.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> given = fc.capture(
+        ...     lambda x: x * x,
+        ...     inputs={"x": fc.encrypted(polynomial_domain="ntt")},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> cost = fc.default_lower_and_fuse_pipeline().run(given).cost()
+        >>> cost.depth, cost.max_depth, cost.keys.needs_relinearization
+        (1, 3, True)
     """
 
     operations: tuple[OperationCost, ...]

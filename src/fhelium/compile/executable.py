@@ -31,6 +31,21 @@ class ProgramExecutable:
     Args:
         compilation: The linked compilation: its Program, its own workspace and bindings.
         host: The prepared function.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> from fhelium.backend import OperationBackend
+        >>> from fhelium.backend.ckks import CkksDeviceResources
+        >>> found = fc.default_lower_and_fuse_pipeline().run(captured)
+        >>> tables = CkksDeviceResources(config=engine.config)
+        >>> fc.prepare_material_bindings(found, resources=tables, keys=[engine.keys])
+        ()
+        >>> executable = OperationBackend().link(found)
+        >>> by_engine = engine.add(engine.rotate_by_step(x, 3), y)
+        >>> torch.equal(executable.run(x, y=y).data, by_engine.data)
+        True
+        >>> executable.source.splitlines()[0]
+        'def host_function(x, y):'
     """
 
     def __init__(self, compilation: Compilation, host: HostFunction) -> None:

@@ -24,6 +24,17 @@ class ProgramDispatchTable(dict[Operation, OperationCall]):
     """Map each operation of a linked Program to the call that computes it.
 
     Linking publishes it in the executable's workspace; nothing else writes or reads it.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> from fhelium.backend import OperationBackend
+        >>> from fhelium.backend.ckks import CkksDeviceResources
+        >>> found = fc.default_lower_and_fuse_pipeline().run(captured)
+        >>> tables = CkksDeviceResources(config=engine.config)
+        >>> _ = fc.prepare_material_bindings(found, resources=tables, keys=[engine.keys])
+        >>> table = OperationBackend().link(found).workspace[ProgramDispatchTable]
+        >>> [(operation.name, call.implementation.name) for operation, call in table.items()]
+        [('ckks.rotate', 'native-ckks-whole-key-switch'), ('ckks.add', 'native-rns-linear')]
     """
 
 

@@ -158,6 +158,13 @@ def measure_profile(
         device: Where to compute.
         repetitions: Calls of which the median is taken, after one that is not counted.
         progress: Called with measurements done and in all.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> profile = measure_profile(engine.config, repetitions=1)
+        >>> captured_cost = fc.default_lower_and_fuse_pipeline().run(captured).cost(profile)
+        >>> captured_cost.operations[0].ms > 0
+        True
     """
     target = torch.device(device)
     resources = CkksDeviceResources(config=config, device=target)

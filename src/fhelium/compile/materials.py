@@ -124,6 +124,15 @@ def prepare_material_bindings(
         KeyMismatchError: Two keys belong to different secret keys, and none leads from one to the
             other.
         DeviceMismatchError: A key is on another device than the tables.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> found = fc.default_lower_and_fuse_pipeline().run(captured)
+        >>> tables = CkksDeviceResources(config=engine.config)
+        >>> fc.prepare_material_bindings(found, resources=tables)
+        ('rotation-key:3',)
+        >>> fc.prepare_material_bindings(found, resources=tables, keys=[engine.keys])
+        ()
     """
     config = compilation.workspace.config
     _require_context(config, resources)

@@ -18,6 +18,15 @@ class CompilePass(ABC):
 
     A pass changes the compilation it is given in place; the pipeline gave it one of its own. One
     that finds nothing to do changes nothing; one that cannot do its work raises PassError.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> class CountRotationsPass(CompilePass):
+        ...     def run(self, compilation):
+        ...         names = [op.name for op in compilation.program.operations]
+        ...         compilation.workspace["rotations"] = names.count("semantic.roll")
+        >>> fc.Pipeline((CountRotationsPass(),)).run(captured).workspace["rotations"]
+        1
     """
 
     @abstractmethod
@@ -42,6 +51,14 @@ class Pipeline:
 
     Args:
         passes: The passes; any order gives a right Program or a named error.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> found = fc.Pipeline((fc.LowerSemanticToLogicalPass(),)).run(captured)
+        >>> [report.name for report in found.reports]
+        ['LowerSemanticToLogicalPass']
+        >>> captured.program.operations[0].name, found.program.operations[0].name
+        ('semantic.roll', 'logical.roll')
     """
 
     passes: tuple[CompilePass, ...]

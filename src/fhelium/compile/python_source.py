@@ -29,6 +29,20 @@ class GeneratedPythonSource:
         material_symbols: Symbols it reads from ``materials``.
         resource_symbols: Symbols it reads from ``resources``.
         operation_count: Operations that it calls.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> steps = (*fc.default_lower_and_fuse_pipeline().passes, fc.EmitEagerPythonPass())
+        >>> found = fc.Pipeline(steps).run(captured)
+        >>> source = found.workspace[fc.EagerPythonSource]
+        >>> source.entry_point, source.input_names, source.material_symbols, source.operation_count
+        ('generated_eager', ('x', 'y'), ('rotation-key:3',), 2)
+        >>> namespace = {}
+        >>> exec(source.source, namespace)
+        >>> keys = {"rotation-key:3": engine.keys.rotation(3)}
+        >>> result = namespace[source.entry_point](engine, x, y, materials=keys, resources={})
+        >>> torch.equal(result.data, engine.add(engine.rotate_by_step(x, 3), y).data)
+        True
     """
 
     source: str
@@ -40,11 +54,27 @@ class GeneratedPythonSource:
 
 
 class EagerPythonSource(GeneratedPythonSource):
-    """Calls of the Engine's methods; values and keys go in, values come out."""
+    """Calls of the Engine's methods; values and keys go in, values come out.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> steps = (*fc.default_lower_and_fuse_pipeline().passes, fc.EmitEagerPythonPass())
+        >>> source = fc.Pipeline(steps).run(captured).workspace[EagerPythonSource]
+        >>> source.source.splitlines()[3]
+        'def generated_eager(engine, x, y, *, materials, resources):'
+    """
 
 
 class BackendPythonSource(GeneratedPythonSource):
-    """Calls of implementations; tensors go in, tensors come out."""
+    """Calls of implementations; tensors go in, tensors come out.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> steps = (*fc.default_lower_and_fuse_pipeline().passes, fc.EmitBackendPythonPass())
+        >>> source = fc.Pipeline(steps).run(captured).workspace[BackendPythonSource]
+        >>> "def generated_backend(x, y, *, materials, resources):" in source.source
+        True
+    """
 
 
 def refusal(index: int, operation: str, fact: str, remedy: str) -> PythonCodegenError:

@@ -107,6 +107,10 @@ def plaintext(
         residue_representation: "montgomery" for a factor, "standard" for a summand.
         depth: Depth of the ciphertexts that it meets.
         scale: Its scale.
+
+    Example:
+        >>> plaintext(polynomial_domain="ntt", residue_representation="montgomery").role
+        'plaintext'
     """
     axes = {"slots": slots, "depth": depth, "scale": scale, "modulus_basis": "Q"}
     axes |= {
@@ -117,7 +121,12 @@ def plaintext(
 
 
 def message(*, slots: int | None = None) -> InputSpec:
-    """Say that an input is a public vector that is not encoded."""
+    """Say that an input is a public vector that is not encoded.
+
+    Example:
+        >>> message(slots=16).role
+        'message'
+    """
     return InputSpec("message", {"slots": slots})
 
 

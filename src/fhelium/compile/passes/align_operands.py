@@ -32,6 +32,17 @@ class AlignOperandsPass(CompilePass):
     dropped before it, for nothing, and its scale makes the product canonical. Rotations and sums
     with public values move behind the alignment, where ciphertexts are smaller. After this pass
     every state must fit.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> given = fc.capture(
+        ...     lambda x: x * x + x,
+        ...     inputs={"x": fc.encrypted(polynomial_domain="ntt")},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> found = fc.default_lower_and_fuse_pipeline().run(given)
+        >>> [op.name for op in found.program.operations if op.name.startswith("ckks.")]
+        ['ckks.multiply_rescale', 'ckks.align', 'ckks.add']
     """
 
     def run(self, compilation: Compilation) -> None:

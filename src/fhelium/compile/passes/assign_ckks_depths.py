@@ -19,6 +19,13 @@ class AssignCkksDepthsPass(CompilePass):
 
     Args:
         entry_depth: Depth of the inputs, counted up from 0.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> lower = (fc.LowerSemanticToLogicalPass(), fc.LowerLogicalToCkksPass())
+        >>> found = fc.Pipeline((*lower, AssignCkksDepthsPass(entry_depth=1))).run(captured)
+        >>> found.program.outputs[0].type.known["depth"]
+        1
     """
 
     entry_depth: int = 0

@@ -21,6 +21,13 @@ class AssignCkksScalesPass(CompilePass):
     Args:
         entry_scale: Scale of the inputs; when omitted, each gets the canonical scale of its depth,
             where that is known.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> lower = (fc.LowerSemanticToLogicalPass(), fc.LowerLogicalToCkksPass())
+        >>> found = fc.Pipeline((*lower, AssignCkksScalesPass(entry_scale=2.0**20))).run(captured)
+        >>> found.program.outputs[0].type.known["scale"]
+        1048576.0
     """
 
     entry_scale: float | None = None

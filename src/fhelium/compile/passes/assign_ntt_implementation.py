@@ -19,6 +19,12 @@ class AssignNttImplementationPass(CompilePass):
         name: Name of an implementation, or of a family such as "native-ntt". A registry is asked
             for it by SelectNttImplementationsPass and by linking.
         ntt_backend: "packed", the fast one, or "radix2_indexed", which validates it.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> step = AssignNttImplementationPass("native-ntt", ntt_backend="radix2_indexed")
+        >>> fc.Pipeline((step,)).run(captured).program.attributes()
+        {'ntt.implementation': 'native-ntt', 'ntt.backend': 'radix2_indexed'}
     """
 
     name: str = "native-ntt"

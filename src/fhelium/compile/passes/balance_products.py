@@ -26,6 +26,18 @@ class BalanceProductsPass(CompilePass):
 
     Public factors come first, each with the shallowest encrypted one; then the two shallowest
     products meet, equal ones first, so that their square can be reused.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> given = fc.capture(
+        ...     lambda x: x * x * x * x,
+        ...     inputs={"x": fc.encrypted(polynomial_domain="ntt")},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> found = fc.Pipeline((BalanceProductsPass(), fc.ReuseValuesPass())).run(given)
+        >>> found = fc.Pipeline((fc.EliminateDeadValuesPass(),)).run(found)
+        >>> [op.name for op in found.program.operations]
+        ['semantic.multiply', 'semantic.multiply', 'func.return']
     """
 
     def run(self, compilation: Compilation) -> None:

@@ -24,6 +24,17 @@ class CollectSumsPass(CompilePass):
 
     Args:
         least_terms: Sums of so many terms and more are collected; a shorter one is added in place.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> given = fc.capture(
+        ...     lambda x: x + 2 * x + x * x + torch.roll(x, 3),
+        ...     inputs={"x": fc.encrypted(polynomial_domain="ntt")},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> found = fc.default_lower_and_fuse_pipeline().run(given)
+        >>> [op.name for op in found.program.operations].count("ckks.add_many")
+        1
     """
 
     least_terms: int = 4

@@ -13,7 +13,19 @@ from fhelium.ir.program import Program
 
 @dataclass(frozen=True)
 class EliminateDeadValuesPass(CompilePass):
-    """Remove operations whose results nobody uses. Inputs stay, used or not."""
+    """Remove operations whose results nobody uses. Inputs stay, used or not.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> def wasteful(x):
+        ...     unused = x * x
+        ...     return -x
+        >>> spec = {"x": fc.encrypted()}
+        >>> given = fc.capture(wasteful, inputs=spec, workspace=captured.workspace)
+        >>> found = fc.Pipeline((EliminateDeadValuesPass(),)).run(given)
+        >>> [op.name for op in found.program.operations]
+        ['semantic.negate', 'func.return']
+    """
 
     def run(self, compilation: Compilation) -> None:
         eliminate_dead_values(compilation.program)

@@ -40,6 +40,13 @@ class EmitBackendPythonPass(CompilePass):
     Raises:
         PythonCodegenError: An operation has no implementation, several, or one that cannot be
             written as an import; the text names the operation.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> steps = (*fc.default_lower_and_fuse_pipeline().passes, fc.EmitBackendPythonPass())
+        >>> source = fc.Pipeline(steps).run(captured).workspace[fc.BackendPythonSource]
+        >>> source.material_symbols[0], source.resource_symbols
+        ('rotation-key:3', ())
     """
 
     registry: OperationImplementationRegistry | None = None

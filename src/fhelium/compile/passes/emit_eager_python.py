@@ -23,6 +23,19 @@ class EmitEagerPythonPass(CompilePass):
 
     Raises:
         PythonCodegenError: An operation has no call of the Engine; the text names it.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> steps = (*fc.default_lower_and_fuse_pipeline().passes, fc.EmitEagerPythonPass())
+        >>> found = fc.Pipeline(steps).run(captured)
+        >>> source = found.workspace[fc.EagerPythonSource].source
+        >>> print(source[source.index("def ") :])
+        def generated_eager(engine, x, y, *, materials, resources):
+            rotation_key_3 = materials['rotation-key:3']
+            rotate = engine.rotate_with_key(x, rotation_key_3)
+            add = engine.add(rotate, y)
+            return add
+        <BLANKLINE>
     """
 
     def run(self, compilation: Compilation) -> None:

@@ -36,6 +36,17 @@ class ExpandMatrixProductsPass(CompilePass):
         baby_steps: How many; about sqrt(n) when omitted.
 
     Source: Halevi, Shoup (CRYPTO 2014), "Algorithms in HElib"; (CRYPTO 2018), section 4.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> given = fc.capture(
+        ...     lambda x: x @ torch.eye(4, dtype=torch.float64),
+        ...     inputs={"x": fc.encrypted(polynomial_domain="ntt")},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> found = fc.Pipeline((ExpandMatrixProductsPass(),)).run(given)
+        >>> "semantic.matrix_product" in [op.name for op in found.program.operations]
+        False
     """
 
     baby_steps: int | None = None

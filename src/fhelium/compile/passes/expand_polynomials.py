@@ -31,6 +31,17 @@ class ExpandPolynomialsPass(CompilePass):
     depth, so terms meet exactly.
 
     Source: Paterson, Stockmeyer (SIAM J. Comput. 1973); Han, Ki (CT-RSA 2020), section 5.1.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> given = fc.capture(
+        ...     lambda x: fc.polynomial(x, [1.0, 0.5, 0.25, 0.125]),
+        ...     inputs={"x": fc.encrypted(polynomial_domain="ntt", depth=0)},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> found = fc.default_lower_and_fuse_pipeline().run(given)
+        >>> found.program.outputs[0].type.known["depth"]
+        2
     """
 
     def run(self, compilation: Compilation) -> None:

@@ -19,6 +19,17 @@ class FuseOperationsPass(CompilePass):
     """Replace chains of operations by the one that is declared to give the same residues.
 
     A chain is fused where nothing else uses its intermediate values.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> given = fc.capture(
+        ...     lambda x: x * x,
+        ...     inputs={"x": fc.encrypted(polynomial_domain="ntt")},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> found = fc.default_lower_and_fuse_pipeline().run(given)
+        >>> [op.name for op in found.program.operations if op.name.startswith("ckks.")]
+        ['ckks.multiply_rescale']
     """
 
     def run(self, compilation: Compilation) -> None:

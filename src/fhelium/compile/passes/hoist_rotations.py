@@ -16,7 +16,19 @@ from fhelium.ir.dialects.ckks import CiphertextType, RotateManyOp, RotateOp, Rot
 
 @dataclass(frozen=True)
 class HoistRotationsPass(CompilePass):
-    """Rotate a ciphertext by all its steps at once: its digits are raised to QP one time."""
+    """Rotate a ciphertext by all its steps at once: its digits are raised to QP one time.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> given = fc.capture(
+        ...     lambda x: torch.roll(x, 1) + torch.roll(x, 3),
+        ...     inputs={"x": fc.encrypted(polynomial_domain="ntt")},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> found = fc.default_lower_and_fuse_pipeline().run(given)
+        >>> [op.name for op in found.program.operations if op.name.startswith("ckks.")]
+        ['ckks.rotate_many', 'ckks.add']
+    """
 
     def run(self, compilation: Compilation) -> None:
         program = compilation.program

@@ -28,6 +28,14 @@ class LowerCkksToRnsNttPass(CompilePass):
 
     Inputs and outputs keep their types; casts stand between them and the residues. An operation
     that has no rule stays whole.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> whole = fc.default_lower_and_fuse_pipeline().run(captured)
+        >>> found = fc.Pipeline((LowerCkksToRnsNttPass(),)).run(whole)
+        >>> names = [op.name for op in found.program.operations]
+        >>> names.count("ntt.forward"), names.count("rns.mod_up"), names.count("ckks.rotate")
+        (2, 1, 0)
     """
 
     def run(self, compilation: Compilation) -> None:

@@ -28,6 +28,13 @@ class LowerLogicalToCkksPass(CompilePass):
     operation. An input in Montgomery form is brought to the standard one, which operations take.
     Public vectors are prepared for what they meet. Products keep three components:
     relinearization and rescaling are placed by others.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> steps = (fc.LowerSemanticToLogicalPass(), LowerLogicalToCkksPass())
+        >>> found = fc.Pipeline(steps).run(captured)
+        >>> [op.name for op in found.program.operations]
+        ['ckks.rotate', 'ckks.add', 'func.return']
     """
 
     def run(self, compilation: Compilation) -> None:

@@ -21,7 +21,14 @@ _LOGICAL = {
 
 @dataclass(frozen=True)
 class LowerSemanticToLogicalPass(CompilePass):
-    """Resolve the role of every value: what an encrypted operand enters is encrypted."""
+    """Resolve the role of every value: what an encrypted operand enters is encrypted.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> found = fc.Pipeline((LowerSemanticToLogicalPass(),)).run(captured)
+        >>> [op.name for op in found.program.operations]
+        ['logical.roll', 'logical.add', 'func.return']
+    """
 
     def run(self, compilation: Compilation) -> None:
         program = compilation.program

@@ -15,6 +15,11 @@ class OpenStatesPass(CompilePass):
 
     Until AlignOperandsPass has run, an operation whose operands do not fit has a result of which
     nothing is known, and no error.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> fc.Pipeline((OpenStatesPass(),)).run(captured).program.attributes()
+        {'ckks.states': 'open'}
     """
 
     def run(self, compilation: Compilation) -> None:

@@ -31,6 +31,17 @@ class PlaceNttTransitionsPass(CompilePass):
 
     If the Program multiplies, inputs are transformed before their first use and everything stays
     in the NTT domain. In any case operands that must be in one domain are brought there.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> given = fc.capture(
+        ...     lambda x: x * x,
+        ...     inputs={"x": fc.encrypted(polynomial_domain="coefficient")},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> found = fc.default_lower_and_fuse_pipeline().run(given)
+        >>> [op.name for op in found.program.operations if op.name.startswith("ckks.")]
+        ['ckks.coefficient_to_ntt', 'ckks.multiply_rescale']
     """
 
     def run(self, compilation: Compilation) -> None:

@@ -28,6 +28,17 @@ class PlaceRelinearizationsPass(CompilePass):
     Args:
         when: "late": sums of products are relinearized once, when their value is needed;
             "immediate": each product is.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> given = fc.capture(
+        ...     lambda x: x * x + x * torch.roll(x, 3),
+        ...     inputs={"x": fc.encrypted(polynomial_domain="ntt")},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> found = fc.default_lower_and_fuse_pipeline().run(given)
+        >>> [op.name for op in found.program.operations].count("ckks.relinearize")
+        1
     """
 
     when: Literal["late", "immediate"] = "late"

@@ -28,6 +28,17 @@ class PlaceRescalesPass(CompilePass):
     Args:
         when: "late": a sum of products is rescaled once, when its value enters another product,
             a key switch or an output; "immediate": each product is.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> given = fc.capture(
+        ...     lambda x: x * x + x * torch.roll(x, 3),
+        ...     inputs={"x": fc.encrypted(polynomial_domain="ntt")},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> found = fc.default_lower_and_fuse_pipeline().run(given)
+        >>> [op.name for op in found.program.operations].count("ckks.rescale")
+        1
     """
 
     when: Literal["late", "immediate"] = "late"

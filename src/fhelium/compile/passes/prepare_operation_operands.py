@@ -24,6 +24,15 @@ class PrepareOperationOperandsPass(CompilePass):
 
     Raises:
         ImplementationError: No implementation serves an operation, or several do.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> from fhelium.backend import OperationBackend
+        >>> whole = fc.default_lower_and_fuse_pipeline().run(captured)
+        >>> step = PrepareOperationOperandsPass(OperationBackend().registry)
+        >>> found = fc.Pipeline((step,)).run(whole)
+        >>> [op.symbol.data for op in found.program.operations if op.name == "core.material"][:2]
+        ['rotation-key:3', 'key_switch_tables/0']
     """
 
     registry: OperationImplementationRegistry

@@ -19,6 +19,18 @@ class PreparePlaintextsPass(CompilePass):
     """Encode each public vector once for all operations that take it in the same form.
 
     Linking encodes constants before any run; vectors that are inputs are encoded at each run.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> weights = torch.linspace(-1, 1, 512)
+        >>> given = fc.capture(
+        ...     lambda x: x * weights + torch.roll(x, 3) * weights,
+        ...     inputs={"x": fc.encrypted(polynomial_domain="ntt")},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> found = fc.default_lower_and_fuse_pipeline().run(given)
+        >>> [op.name for op in found.program.operations].count("codec.prepare_plaintext")
+        1
     """
 
     def run(self, compilation: Compilation) -> None:

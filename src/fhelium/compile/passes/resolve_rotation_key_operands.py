@@ -17,6 +17,13 @@ class ResolveRotationKeyOperandsPass(CompilePass):
     """Give every rotation that has none its key, as the material ``rotation-key:<step>``.
 
     Steps count modulo the number of slots; a rotation by 0 is no operation.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> lower = (fc.LowerSemanticToLogicalPass(), fc.LowerLogicalToCkksPass())
+        >>> found = fc.Pipeline((*lower, ResolveRotationKeyOperandsPass())).run(captured)
+        >>> found.program.operations[0].symbol.data
+        'rotation-key:3'
     """
 
     def run(self, compilation: Compilation) -> None:

@@ -16,7 +16,19 @@ from fhelium.ir.operation import DeclaredOperation
 
 @dataclass(frozen=True)
 class ReuseValuesPass(CompilePass):
-    """Compute once what equal operations on equal operands compute twice."""
+    """Compute once what equal operations on equal operands compute twice.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> given = fc.capture(
+        ...     lambda x: x * x + x * x,
+        ...     inputs={"x": fc.encrypted(polynomial_domain="ntt")},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> found = fc.Pipeline((ReuseValuesPass(),)).run(given)
+        >>> [op.name for op in found.program.operations]
+        ['semantic.multiply', 'semantic.add', 'func.return']
+    """
 
     def run(self, compilation: Compilation) -> None:
         seen: dict[Hashable, Operation] = {}

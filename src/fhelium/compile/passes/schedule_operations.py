@@ -21,6 +21,17 @@ class MemorySchedule:
     Args:
         peak_limbs: Largest number of limbs, of N residues each, that live at the same time.
         order_changed: Whether the pass found a better order than the one it was given.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> given = fc.capture(
+        ...     lambda x: x * x,
+        ...     inputs={"x": fc.encrypted(polynomial_domain="ntt")},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> found = fc.default_lower_and_fuse_pipeline().run(given)
+        >>> found.workspace[MemorySchedule].peak_limbs
+        6
     """
 
     peak_limbs: int
@@ -33,6 +44,18 @@ class ScheduleOperationsPass(CompilePass):
 
     Of the operations that are ready the one is next that frees most and needs least; the order
     that was given stays where it is as good.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> given = fc.capture(
+        ...     lambda x: x * x,
+        ...     inputs={"x": fc.encrypted(polynomial_domain="ntt")},
+        ...     workspace=captured.workspace,
+        ... )
+        >>> steps = (*fc.default_lower_and_fuse_pipeline().passes, ScheduleOperationsPass())
+        >>> found = fc.Pipeline(steps).run(given)
+        >>> found.workspace[fc.MemorySchedule].order_changed
+        False
     """
 
     def run(self, compilation: Compilation) -> None:

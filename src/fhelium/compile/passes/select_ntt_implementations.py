@@ -24,6 +24,17 @@ class SelectNttImplementationsPass(CompilePass):
 
     Raises:
         ImplementationError: None of that name serves a transform, or several do.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> from fhelium.backend import OperationBackend
+        >>> whole = fc.default_lower_and_fuse_pipeline().run(captured)
+        >>> registry = OperationBackend().registry
+        >>> steps = (fc.LowerCkksToRnsNttPass(), SelectNttImplementationsPass(registry))
+        >>> found = fc.Pipeline(steps).run(whole)
+        >>> transforms = [op for op in found.program.operations if op.name == "ntt.forward"]
+        >>> transforms[0].attributes["core.implementation"].data
+        'native-ntt-packed'
     """
 
     registry: OperationImplementationRegistry

@@ -24,6 +24,13 @@ class ValidateForLinkingPass(CompilePass):
 
     Raises:
         LinkError: An operation is abstract, or an input or output is no ciphertext or plaintext.
+
+    Example:
+        >>> from fhelium import compile as fc
+        >>> fc.Pipeline((ValidateForLinkingPass(),)).run(captured)
+        Traceback (most recent call last):
+            ...
+        fhelium.errors.LinkError: ...
     """
 
     def run(self, compilation: Compilation) -> None:
