@@ -138,6 +138,29 @@ def test_a_semantic_program_is_simulated_without_errors(ring: CompileRing) -> No
     assert (found.bits, found.guaranteed_bits) == (math.inf, None)
 
 
+def test_the_default_pipeline_rounds_no_third_component(ring: CompileRing) -> None:
+    """Rescaled before it is relinearized, a product loses log2(sqrt(2N/3)) bits, here 4.7."""
+
+    def compiled(x, y):
+        return x * y * 0.5 + torch.roll(x, 1)
+
+    def by_hand(engine, x, y):
+        half = engine.multiply_scalar(engine.multiply_and_rescale(x, y), 0.5)
+        half = engine.rescale_to_next_depth(half)
+        return engine.add(half, engine.align_to_depth(engine.rotate_by_step(x, 1), half.depth))
+
+    axes = {"depth": 0, "scale": ring.config.scale_at(0), "polynomial_domain": "ntt"}
+    specs = {"x": fc.encrypted(**axes), "y": fc.encrypted(**axes)}
+    pipeline = fc.default_lower_and_fuse_pipeline()
+    stages = (
+        pipeline.run(ring.capture(compiled, **specs)),
+        ring.capture(by_hand, engine=fc.engine(), **specs),
+    )
+    x, y, _ = vectors(6, ring.config)
+    found = [stage.simulate({"x": x, "y": y})[0].bits for stage in stages]
+    assert abs(found[0] - found[1]) < 0.5
+
+
 def test_constants_and_periods_fill_all_slots(ring: CompileRing) -> None:
     constant = torch.tensor([0.5, -1.0], dtype=torch.float64)
     captured = ring.capture(lambda x: x * constant, x=fc.encrypted(slots=4))

@@ -25,6 +25,10 @@ from fhelium.ir.operation import DeclaredOperation
 class PlaceRelinearizationsPass(CompilePass):
     """Bring products back to two components where an operation or an output needs it.
 
+    A rescale takes three components, but its rounding of the third is multiplied by the square of
+    the secret: about sqrt(2N/3) times the error. So a product is reduced before it is rescaled.
+    Run this pass after PlaceRescalesPass.
+
     Args:
         when: "late": sums of products are relinearized once, when their value is needed;
             "immediate": each product is.
@@ -68,7 +72,8 @@ class _Relinearizations:
 
     def visit(self, operation: DeclaredOperation) -> None:
         """Reduce what the operation refuses and count what it gives."""
-        if outcome(operation, self.config, self._known) is None:
+        rounds = operation.FACTS.consumes_depth and not operation.FACTS.limb_wise
+        if rounds or outcome(operation, self.config, self._known) is None:
             self._reduce_operands(operation)
         found = outcome(operation, self.config, self._known)
         for result in operation.results:
