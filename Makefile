@@ -17,8 +17,8 @@ PYTEST := OMP_NUM_THREADS=1 $(PYTHON) -m pytest
 SANITIZED = OMP_NUM_THREADS=1 $(PYTHON) tools/run_sanitized.py \
   build/sanitize/installed/fhelium/native/torchops $(PYTHON) -m pytest -q -n 2 --capture=sys
 NATIVE_SOURCES := CMakeLists.txt pyproject.toml src/fhelium/version.py \
-  $(wildcard cmake/* csrc/*/*)
-KERNEL_SOURCES := $(wildcard csrc/*/*.cpp csrc/*/*.h csrc/*/*.cu csrc/*/*.cuh)
+  $(wildcard cmake/* cmake/*/* csrc/*.cpp csrc/*/*)
+KERNEL_SOURCES := $(wildcard csrc/*.cpp csrc/*/*.cpp csrc/*/*.h csrc/*/*.cu csrc/*/*.cuh)
 GENERATORS := $(wildcard tools/generate_*.py)
 
 ifeq ($(PYTHON),.venv/bin/python)
@@ -33,7 +33,7 @@ PACKAGE := native
 export PYTHONPATH := src
 endif
 
-.PHONY: demo bench bench-compare bench-floors bench-peers test test-all sanitize wheel native generate lint lint-fast types format clean
+.PHONY: demo bench bench-compare bench-floors bench-peers test test-all sanitize cuda wheel native generate lint lint-fast types format clean
 .DEFAULT_GOAL := test
 
 demo: $(PACKAGE) $(DEMO_EXTRAS)
@@ -44,7 +44,7 @@ test: lint-fast
 
 # Elsewhere tests run on the machine's best instruction set; here come the smaller ones.
 # pytest exits 5 where no test is marked slow.
-test-all: types sanitize
+test-all: types sanitize cuda
 	$(PYTEST) -q -n 2 -m slow || [ $$? -eq 5 ]
 	@best=$$($(PYTHON) -c 'from fhelium.native.wrapper import rns_ops; print(rns_ops.cpu_isa())'); \
 	for isa in scalar avx2 avx512; do test $$isa != "$$best" || break; \
@@ -103,6 +103,22 @@ sanitize: $(PACKAGE) $(DEV_EXTRAS)
 	$(SANITIZED) -m "not slow" tests/native
 	$(SANITIZED) -m slow tests/native/test_fuzz.py
 
+# CUDA without a GPU: the kernels run on the CPU under the sanitizers, in a random order of their
+# threads; where nvcc is at hand they are compiled for devices too, and every operator is registered.
+cuda: $(PACKAGE) $(DEV_EXTRAS) sanitize
+	@cmake --build build/sanitize --target _emulated >> build/sanitize/log.txt || \
+	  { cat build/sanitize/log.txt; exit 1; }
+	FHELIUM_EMULATOR=build/sanitize/_emulated.so $(SANITIZED) -m "not slow" tests/cuda \
+	  -k "not order0 and not order1"
+	@if command -v nvcc > /dev/null; then \
+	  cmake -S . -B build/cuda -G Ninja -DFHELIUM_NATIVE_BACKENDS=CPU+CUDA \
+	    -DPython_EXECUTABLE=$(abspath $(PYTHON)) > /dev/null && \
+	  cmake --build build/cuda > build/cuda/log.txt || { cat build/cuda/log.txt; exit 1; }; \
+	  cmake --install build/cuda --prefix build/cuda/installed > /dev/null && \
+	  FHELIUM_NATIVE_FOLDER=build/cuda/installed/fhelium/native/torchops \
+	    $(PYTHON) tools/check_cuda.py; \
+	else echo "cuda: no nvcc, so nothing was compiled for devices"; fi
+
 # dist/fhelium-*.whl, one for every CPython and torch that the project serves.
 wheel: $(BUILD_TOOLS) $(WHEEL_EXTRAS)
 	@$(PYTHON) -c 'import auditwheel, twine' 2> /dev/null || \
@@ -120,7 +136,7 @@ generate: native
 
 clean:
 	rm -rf build dist .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache
-	rm -f src/fhelium/native/torchops/_ops*.so src/fhelium/native/torchops/build_manifest.json
+	rm -f src/fhelium/native/torchops/_ops*.so src/fhelium/native/cuda/_cuda_info.so src/fhelium/native/torchops/build_manifest.json
 	find src tests tools cmake -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # ---- the environment .venv; each step leaves a stamp ----------------------------------------------

@@ -1,5 +1,7 @@
 #include "ckks/checks.h"
 
+#include "common/number_theory.h"
+
 namespace fhelium {
 
 void check_plaintext(const Operation& operation, const Tensor& ciphertext,
@@ -32,6 +34,61 @@ Sizes check_two_components(const Operation& operation, const char* operand, cons
 
 void check_same_shape(const Operation& operation, const Tensor& lhs, const Tensor& rhs) {
   check_shape(operation, "rhs", rhs, lhs.scalar_type(), sizes_of(lhs), kTwoComponents);
+}
+
+Sizes check_limb_to_drop(const Operation& operation, const Tensor& input) {
+  Sizes shape = sizes_of(input);
+  int64_t& limbs = shape[shape.size() - 2];
+  if (limbs < 2)
+    refuse(operation, "the input has " + std::to_string(limbs) + " limbs, needed are at least 2",
+           "Row 0 is dropped and at least one limb remains", "The modulus chain is exhausted");
+  --limbs;
+  return shape;
+}
+
+void check_automorphism(const Operation& operation, const Tensor& input, int64_t galois_element) {
+  check_residues(operation, "input", input);
+  const int64_t n = input.size(input.dim() - 1);
+  if (!is_power_of_two(n) || n > (int64_t{1} << 30))
+    refuse(operation, "the last axis has length " + std::to_string(n),
+           "It is the ring degree N, a power of two up to 2^30", "Pass whole polynomials");
+  if (galois_element < 1 || galois_element >= 2 * n || galois_element % 2 == 0)
+    refuse(operation,
+           "galois_element is " + std::to_string(galois_element) +
+               " with 2N = " + std::to_string(2 * n),
+           "It is odd and lies in [1, 2N)", "Reduce it modulo 2N");
+}
+
+Sizes check_digits_and_key(const Operation& operation, const Tensor& digits, const Tensor& key) {
+  check_residues(operation, "digits", digits, 3, "Digits are [digit, *batch, limb, N]");
+  Sizes shape = sizes_of(digits);
+  const int64_t count = shape[0], limbs = shape[shape.size() - 2], n = shape[shape.size() - 1];
+  if (count < 1)
+    refuse(operation, "digits has shape " + to_string(shape), "There is at least one digit",
+           "Decompose with mod_up first");
+  check_shape(operation, "key", key, digits.scalar_type(), {count, 2, limbs, n},
+              "A switching key is [digit, 2, limb, N] with the digits' own axes");
+  shape[0] = 2;
+  return shape;
+}
+
+void check_terms(const Operation& operation, const std::vector<Tensor>& ciphertexts,
+                 const std::vector<Tensor>& plaintexts) {
+  if (ciphertexts.size() != plaintexts.size() || ciphertexts.empty())
+    refuse(operation,
+           "there are " + std::to_string(ciphertexts.size()) + " ciphertexts and " +
+               std::to_string(plaintexts.size()) + " plaintexts",
+           "Each ciphertext has its factor", "Pass as many of one as of the other, at least one");
+  const Tensor& like = ciphertexts[0];
+  for (size_t i = 0; i < ciphertexts.size(); ++i) {
+    check_plaintext(operation, like, plaintexts[i]);
+    check_shape(operation, "ciphertexts", ciphertexts[i], like.scalar_type(), sizes_of(like),
+                "The ciphertexts have one shape");
+    const int64_t degree = plaintexts[i].size(plaintexts[i].dim() - 1);
+    if (degree != like.size(like.dim() - 1))
+      refuse(operation, "a plaintext's last axis has length " + std::to_string(degree),
+             "A factor in a sum has a value for each coefficient", "Expand the plaintext");
+  }
 }
 
 }  // namespace fhelium

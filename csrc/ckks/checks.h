@@ -14,4 +14,17 @@ Sizes check_two_components(const Operation& operation, const char* operand, cons
 /// rhs against lhs, which passed check_two_components.
 void check_same_shape(const Operation& operation, const Tensor& lhs, const Tensor& rhs);
 
+/// [*batch, limb, N] -> the shape without the limb that is dropped.
+Sizes check_limb_to_drop(const Operation& operation, const Tensor& input);
+
+/// N is a power of two (below 2^31, so that positions fit 32 bits) and g is odd in [1, 2N).
+void check_automorphism(const Operation& operation, const Tensor& input, int64_t galois_element);
+
+/// Digits [digit, *batch, limb, N] and a key [digit, 2, limb, N] -> the shape of their product.
+Sizes check_digits_and_key(const Operation& operation, const Tensor& digits, const Tensor& key);
+
+/// As many plaintexts with a value for each coefficient as ciphertexts of one shape.
+void check_terms(const Operation& operation, const std::vector<Tensor>& ciphertexts,
+                 const std::vector<Tensor>& plaintexts);
+
 }  // namespace fhelium

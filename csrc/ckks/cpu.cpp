@@ -75,15 +75,8 @@ Tensor ciphertext_square(const Tensor input, const Tensor rns_params) {
 
 Tensor key_switch_inner_product(const Tensor digits, const Tensor key, const Tensor rns_params) {
   constexpr auto kName = "key_switch_inner_product";
-  check_residues(kName, "digits", digits, 3, "Digits are [digit, *batch, limb, N]");
-  Sizes shape = sizes_of(digits);
-  const int64_t count = shape[0], limbs = shape[shape.size() - 2], n = shape[shape.size() - 1];
-  if (count < 1)
-    refuse(kName, "digits has shape " + to_string(shape), "There is at least one digit",
-           "Decompose with mod_up first");
-  check_shape(kName, "key", key, digits.scalar_type(), {count, 2, limbs, n},
-              "A switching key is [digit, 2, limb, N] with the digits' own axes");
-  shape[0] = 2;
+  const Sizes shape = check_digits_and_key(kName, digits, key);
+  const int64_t count = digits.size(0), limbs = shape[shape.size() - 2], n = shape.back();
   return for_word_of(digits, [&](auto word) {
     using Word = decltype(word);
     const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
@@ -102,20 +95,6 @@ Tensor key_switch_inner_product(const Tensor digits, const Tensor key, const Ten
     });
     return out;
   });
-}
-
-/// N is a power of two (below 2^31, so that positions fit 32 bits) and g is odd in [1, 2N).
-void check_automorphism(const char* name, const Tensor& input, int64_t galois_element) {
-  check_residues(name, "input", input);
-  const int64_t n = input.size(input.dim() - 1);
-  if (!is_power_of_two(n) || n > (int64_t{1} << 30))
-    refuse(name, "the last axis has length " + std::to_string(n),
-           "It is the ring degree N, a power of two up to 2^30", "Pass whole polynomials");
-  if (galois_element < 1 || galois_element >= 2 * n || galois_element % 2 == 0)
-    refuse(name,
-           "galois_element is " + std::to_string(galois_element) +
-               " with 2N = " + std::to_string(2 * n),
-           "It is odd and lies in [1, 2N)", "Reduce it modulo 2N");
 }
 
 Tensor automorphism_coefficient(const Tensor input, int64_t galois_element,

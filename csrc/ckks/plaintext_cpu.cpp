@@ -109,26 +109,6 @@ Tensor multiply_plaintext_rescale(const Tensor ciphertext, const Tensor plaintex
   });
 }
 
-/// As many plaintexts with a value for each coefficient as ciphertexts of one shape.
-void check_terms(const char* name, const std::vector<Tensor>& ciphertexts,
-                 const std::vector<Tensor>& plaintexts) {
-  if (ciphertexts.size() != plaintexts.size() || ciphertexts.empty())
-    refuse(name,
-           "there are " + std::to_string(ciphertexts.size()) + " ciphertexts and " +
-               std::to_string(plaintexts.size()) + " plaintexts",
-           "Each ciphertext has its factor", "Pass as many of one as of the other, at least one");
-  const Tensor& like = ciphertexts[0];
-  for (size_t i = 0; i < ciphertexts.size(); ++i) {
-    check_plaintext(name, like, plaintexts[i]);
-    check_shape(name, "ciphertexts", ciphertexts[i], like.scalar_type(), sizes_of(like),
-                "The ciphertexts have one shape");
-    const int64_t degree = plaintexts[i].size(plaintexts[i].dim() - 1);
-    if (degree != like.size(like.dim() - 1))
-      refuse(name, "a plaintext's last axis has length " + std::to_string(degree),
-             "A factor in a sum has a value for each coefficient", "Expand the plaintext");
-  }
-}
-
 /// The inner product of a key switch with plaintexts as its digits and components as its key: two
 /// components take up each plaintext once, and a sum is reduced once.
 Tensor sum_plaintext_products(std::vector<Tensor> ciphertexts, std::vector<Tensor> plaintexts,

@@ -5,25 +5,14 @@
 #include <algorithm>
 #include <vector>
 
+#include "ckks/checks.h"
 #include "ckks/kernels.h"
-#include "common/checks.h"
 #include "common/pool.h"
 #include "common/rows.h"
 #include "common/stages.h"
 #include "ntt/tables.h"
 
 namespace fhelium {
-
-/// [*batch, limb, N] -> the shape without the limb that is dropped.
-inline Sizes check_limb_to_drop(const char* name, const Tensor& input) {
-  Sizes shape = sizes_of(input);
-  int64_t& limbs = shape[shape.size() - 2];
-  if (limbs < 2)
-    refuse(name, "the input has " + std::to_string(limbs) + " limbs, needed are at least 2",
-           "Row 0 is dropped and at least one limb remains", "The modulus chain is exhausted");
-  --limbs;
-  return shape;
-}
 
 /// Moduli of the limbs and q_0^-1 modulo those that remain, in Montgomery form.
 template <class Word>

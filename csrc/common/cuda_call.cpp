@@ -97,4 +97,10 @@ DeviceParameters device_parameters(const Operation& operation, const Tensor& rns
   return {rns_params.const_data_ptr<int64_t>(), rns_params.stride(0), rns_params.stride(1)};
 }
 
+Tensor dense_constants(const Operation& operation, const char* name, const Tensor& tensor,
+                       ScalarType dtype, const Sizes& needed, const char* rule) {
+  check_shape(operation, name, tensor, dtype, needed, rule);
+  return fhelium::contiguous(tensor);
+}
+
 }  // namespace fhelium

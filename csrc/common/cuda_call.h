@@ -35,4 +35,8 @@ DeviceRows device_rows(const Operation& operation, const ResidueRows<Word>& rows
 DeviceParameters device_parameters(const Operation& operation, const Tensor& rns_params,
                                    int64_t limbs);
 
+/// Constants of this type and shape, dense; it lives until the launch.
+Tensor dense_constants(const Operation& operation, const char* name, const Tensor& tensor,
+                       ScalarType dtype, const Sizes& needed, const char* rule);
+
 }  // namespace fhelium

@@ -25,7 +25,7 @@ template <class Word>
 FHELIUM_INLINE Word* row_at(const DeviceRows& rows, i64 batch, i64 limb) {
   i64 offset = limb * rows.limb_stride;
   u32 rest = (u32)batch;
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #pragma unroll
 #endif
   for (int axis = kMaxBatchAxes - 1; axis > 0; --axis) {

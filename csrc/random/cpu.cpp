@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <cmath>
 
-#include "common/checks.h"
 #include "common/isa.h"
-#include "common/number_theory.h"
+#include "random/checks.h"
 #include "random/streams.h"
 
 namespace fhelium {
@@ -20,20 +18,12 @@ const RandomKernels& random_kernels() {
 
 namespace {
 
-constexpr int64_t kLargestDegree = int64_t{1} << 20;
-constexpr int64_t kWordLimit = int64_t{1} << 32;
 constexpr int64_t kSegment = 4096;  // coefficients of one task, about 50 us
 
 /// [size] bytes; the messages say shapes, never contents.
 std::vector<u32> words_of(const char* operation, const char* name, const Tensor& tensor,
                           int64_t size) {
-  check_tensor(operation, name, tensor, kUInt8);
-  const Sizes shape = sizes_of(tensor), needed = {size};
-  if (shape != needed)
-    refuse(
-        operation,
-        std::string(name) + " has shape " + to_string(shape) + ", needed is " + to_string(needed),
-        "ChaCha20 takes a key of 32 bytes and a nonce of 12", "Pass that many bytes");
+  check_bytes(operation, name, tensor, size);
   const uint8_t* bytes = tensor.const_data_ptr<uint8_t>();
   const int64_t stride = tensor.stride(0);
   std::vector<u32> words(static_cast<size_t>(size / 4));
@@ -52,22 +42,6 @@ StreamKey check_stream_key(const char* operation, const char* name, const Tensor
 }
 
 namespace {
-
-void check_range(const char* operation, const char* name, int64_t value, int64_t first,
-                 int64_t limit) {
-  if (value >= first && value < limit) return;
-  refuse(operation, std::string(name) + " is " + std::to_string(value),
-         "It lies in [" + std::to_string(first) + ", " + std::to_string(limit) + ")",
-         "Pass a value in that range");
-}
-
-void check_shape(const char* operation, int64_t count, int64_t degree) {
-  check_range(operation, "count", count, 0, kWordLimit);
-  if (!is_power_of_two(degree) || degree > kLargestDegree)
-    refuse(operation, "degree is " + std::to_string(degree),
-           "The ring degree is a power of two up to " + std::to_string(kLargestDegree),
-           "Pass the ring degree N");
-}
 
 /// Call fill(row, first, n) for the segments of every row. Streams are addressed by position, so
 /// the split changes no value.
@@ -102,7 +76,7 @@ Tensor sample_uniform(const Tensor key, const Tensor prime_ids, int64_t componen
                       ScalarType dtype) {
   constexpr auto kName = "sample_uniform";
   const StreamKey stream_key = check_stream_key(kName, "key", key);
-  check_shape(kName, count, degree);
+  check_samples(kName, count, degree);
   check_range(kName, "component", component, 0, 256);
   check_range(kName, "first_index", first_index, 0, kWordLimit - count + 1);
   check_residue_type(kName, dtype);
@@ -131,7 +105,7 @@ Tensor sample_uniform(const Tensor key, const Tensor prime_ids, int64_t componen
 template <class Sample>
 Tensor integers(const char* name, const Tensor& key, int64_t component, int64_t count,
                 int64_t degree, const Sample& sample) {
-  check_shape(name, count, degree);
+  check_samples(name, count, degree);
   check_range(name, "component", component, 0, 256);
   Tensor out = empty_on(key, {count, degree}, kInt64);
   int64_t* data = out.mutable_data_ptr<int64_t>();
@@ -161,11 +135,7 @@ Tensor sample_gaussian(const Tensor key, int64_t component, int64_t count, int64
 Tensor sample_rounded_gaussian(const Tensor key, double sigma, int64_t count, int64_t degree) {
   constexpr auto kName = "sample_rounded_gaussian";
   const StreamKey stream_key = check_stream_key(kName, "key", key);
-  if (!(sigma >= 1.0 && sigma <= 0x1p57))
-    refuse(kName, "sigma is " + std::to_string(sigma), "It lies in [1, 2^57]",
-           "Choose a width in that range");
-  const int shift = std::max(0, std::ilogb(sigma) + 1 - kGaussianScaledBits);
-  const GaussianWidth width = {std::ldexp(sigma, -shift), shift};
+  const GaussianWidth width = check_width(kName, sigma);
   return integers(kName, key, 0, count, degree,
                   [&](i64* out, i64 first, i64 n, const StreamPosition& position) {
                     random_kernels().rounded_gaussian(out, first, n, stream_key, position, width);

@@ -32,6 +32,29 @@ struct FromMontgomery {
   static constexpr auto kLaunch = fhelium_cuda_from_montgomery;
 };
 
+// On lazy residues, in [0, 2q); int32 ones need q < 2^30, which the host does not see here.
+struct AddLazy {
+  static constexpr auto kName = "add_lazy", kNameInPlace = "add_lazy_";
+  static constexpr auto kLaunch = fhelium_cuda_add_lazy;
+};
+struct SubtractLazy {
+  static constexpr auto kName = "subtract_lazy", kNameInPlace = "subtract_lazy_";
+  static constexpr auto kLaunch = fhelium_cuda_subtract_lazy;
+};
+struct MultiplyLazy {
+  static constexpr auto kName = "multiply_montgomery_lazy",
+                        kNameInPlace = "multiply_montgomery_lazy_";
+  static constexpr auto kLaunch = fhelium_cuda_multiply_montgomery;
+};
+struct NegateLazy {
+  static constexpr auto kName = "negate_lazy", kNameInPlace = "negate_lazy_";
+  static constexpr auto kLaunch = fhelium_cuda_negate_lazy;
+};
+struct ReduceLazy {
+  static constexpr auto kName = "reduce_lazy", kNameInPlace = "reduce_lazy_";
+  static constexpr auto kLaunch = fhelium_cuda_reduce_lazy;
+};
+
 template <class Operator>
 void run_binary(const CudaCall& call, const Tensor& out, const Tensor& lhs, const Tensor& rhs,
                 const Tensor& rns_params) {
@@ -155,6 +178,16 @@ FHELIUM_LIBRARY_IMPL(fhelium_rns_ops, CUDA, m) {
   m.impl("to_montgomery_", FHELIUM_BOX(&unary_in_place<ToMontgomery>));
   m.impl("from_montgomery", FHELIUM_BOX(&unary<FromMontgomery>));
   m.impl("from_montgomery_", FHELIUM_BOX(&unary_in_place<FromMontgomery>));
+  m.impl("add_lazy", FHELIUM_BOX(&binary<AddLazy>));
+  m.impl("add_lazy_", FHELIUM_BOX(&binary_in_place<AddLazy>));
+  m.impl("subtract_lazy", FHELIUM_BOX(&binary<SubtractLazy>));
+  m.impl("subtract_lazy_", FHELIUM_BOX(&binary_in_place<SubtractLazy>));
+  m.impl("multiply_montgomery_lazy", FHELIUM_BOX(&binary<MultiplyLazy>));
+  m.impl("multiply_montgomery_lazy_", FHELIUM_BOX(&binary_in_place<MultiplyLazy>));
+  m.impl("negate_lazy", FHELIUM_BOX(&unary<NegateLazy>));
+  m.impl("negate_lazy_", FHELIUM_BOX(&unary_in_place<NegateLazy>));
+  m.impl("reduce_lazy", FHELIUM_BOX(&unary<ReduceLazy>));
+  m.impl("reduce_lazy_", FHELIUM_BOX(&unary_in_place<ReduceLazy>));
   m.impl("reduce_integers", FHELIUM_BOX(&reduce_integers));
   m.impl("count_out_of_range", FHELIUM_BOX(&count_out_of_range));
 }

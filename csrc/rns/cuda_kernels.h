@@ -23,6 +23,20 @@ int fhelium_cuda_to_montgomery(int word_bits, const fhelium::DeviceRows* out,
 int fhelium_cuda_from_montgomery(int word_bits, const fhelium::DeviceRows* out,
                                  const fhelium::DeviceRows* input,
                                  const fhelium::DeviceParameters* parameters, void* stream);
+/// Residues in [0, 2q). The product of two such is fhelium_cuda_multiply_montgomery, in [0, q).
+int fhelium_cuda_add_lazy(int word_bits, const fhelium::DeviceRows* out,
+                          const fhelium::DeviceRows* lhs, const fhelium::DeviceRows* rhs,
+                          const fhelium::DeviceParameters* parameters, void* stream);
+int fhelium_cuda_subtract_lazy(int word_bits, const fhelium::DeviceRows* out,
+                               const fhelium::DeviceRows* lhs, const fhelium::DeviceRows* rhs,
+                               const fhelium::DeviceParameters* parameters, void* stream);
+int fhelium_cuda_negate_lazy(int word_bits, const fhelium::DeviceRows* out,
+                             const fhelium::DeviceRows* input,
+                             const fhelium::DeviceParameters* parameters, void* stream);
+int fhelium_cuda_reduce_lazy(int word_bits, const fhelium::DeviceRows* out,
+                             const fhelium::DeviceRows* input,
+                             const fhelium::DeviceParameters* parameters, void* stream);
+
 /// Signed 64-bit integers, one row for all limbs: a limb stride of 0.
 int fhelium_cuda_reduce_integers(int word_bits, const fhelium::DeviceRows* out,
                                  const fhelium::DeviceRows* integers,

@@ -2,9 +2,9 @@
 
 namespace fhelium {
 
-void check_source_count(const char* name, const char* what, int64_t count) {
+void check_source_count(const Operation& operation, const char* what, int64_t count) {
   if (count >= 1 && count <= kMaxSourcePrimes) return;
-  refuse(name,
+  refuse(operation,
          std::string(what) + " has " + std::to_string(count) + " primes, the limit is " +
              std::to_string(kMaxSourcePrimes),
          "One conversion starts from at least one prime and at most that many",

@@ -6,7 +6,7 @@
 namespace fhelium {
 
 /// Between one prime and kMaxSourcePrimes, which bounds the sums of the kernels.
-void check_source_count(const char* name, const char* what, int64_t count);
+void check_source_count(const Operation& operation, const char* what, int64_t count);
 
 /// The digit borders, int64 [D + 1]: 0 = b_0 < b_1 < .. < b_D = number of Q rows.
 std::vector<int64_t> check_bounds(const char* name, const Tensor& bounds, int64_t q_limbs);

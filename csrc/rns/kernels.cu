@@ -54,6 +54,35 @@ struct ReduceInteger {
   __device__ Word operator()(i64 x) const { return reduce_signed(x, m); }
 };
 
+/// Lazy residues lie in [0, 2q): their sums and differences are those of a modulus of 2q.
+template <class Word>
+__device__ Modulus<Word> doubled(Modulus<Word> m) {
+  m.q *= 2;
+  return m;
+}
+
+template <class Word>
+struct AddLazy : Add<Word> {
+  __device__ explicit AddLazy(const Modulus<Word>& m) : Add<Word>(doubled(m)) {}
+};
+
+template <class Word>
+struct SubtractLazy : Subtract<Word> {
+  __device__ explicit SubtractLazy(const Modulus<Word>& m) : Subtract<Word>(doubled(m)) {}
+};
+
+template <class Word>
+struct NegateLazy : Negate<Word> {
+  __device__ explicit NegateLazy(const Modulus<Word>& m) : Negate<Word>(doubled(m)) {}
+};
+
+template <class Word>
+struct ReduceLazy {
+  Word q;
+  __device__ explicit ReduceLazy(const Modulus<Word>& m) : q(m.q) {}
+  __device__ Word operator()(Word a) const { return reduce_once(a, q); }
+};
+
 /// Launch a functor whose sources hold residues.
 template <template <class> class Function, class... Sources>
 int map_residues(int word_bits, const DeviceRows* out, const DeviceParameters* parameters,
@@ -123,6 +152,27 @@ int fhelium_cuda_to_montgomery(int word_bits, const DeviceRows* out, const Devic
 int fhelium_cuda_from_montgomery(int word_bits, const DeviceRows* out, const DeviceRows* input,
                                  const DeviceParameters* parameters, void* stream) {
   return map_residues<FromMontgomery>(word_bits, out, parameters, stream, input);
+}
+
+int fhelium_cuda_add_lazy(int word_bits, const DeviceRows* out, const DeviceRows* lhs,
+                          const DeviceRows* rhs, const DeviceParameters* parameters, void* stream) {
+  return map_residues<AddLazy>(word_bits, out, parameters, stream, lhs, rhs);
+}
+
+int fhelium_cuda_subtract_lazy(int word_bits, const DeviceRows* out, const DeviceRows* lhs,
+                               const DeviceRows* rhs, const DeviceParameters* parameters,
+                               void* stream) {
+  return map_residues<SubtractLazy>(word_bits, out, parameters, stream, lhs, rhs);
+}
+
+int fhelium_cuda_negate_lazy(int word_bits, const DeviceRows* out, const DeviceRows* input,
+                             const DeviceParameters* parameters, void* stream) {
+  return map_residues<NegateLazy>(word_bits, out, parameters, stream, input);
+}
+
+int fhelium_cuda_reduce_lazy(int word_bits, const DeviceRows* out, const DeviceRows* input,
+                             const DeviceParameters* parameters, void* stream) {
+  return map_residues<ReduceLazy>(word_bits, out, parameters, stream, input);
 }
 
 int fhelium_cuda_reduce_integers(int word_bits, const DeviceRows* out, const DeviceRows* integers,

@@ -14,7 +14,7 @@ def native() -> None:
     require_native()
 
 
-@pytest.fixture(params=SEEDS, ids="order {}".format)
+@pytest.fixture(params=SEEDS, ids="order{}".format)
 def device(request: pytest.FixtureRequest) -> Emulator:
     """Return the launchers, with each order of the threads in turn."""
     found = emulator()

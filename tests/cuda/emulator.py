@@ -142,7 +142,15 @@ def build_emulator(folder: Path, *options: str) -> Path:
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "CMakeCache.txt").exists():
-            where = ["-S", str(ROOT), "-B", str(folder), f"-DPython_EXECUTABLE={sys.executable}"]
+            where = [
+                "-G",
+                "Ninja",
+                "-S",
+                str(ROOT),
+                "-B",
+                str(folder),
+                f"-DPython_EXECUTABLE={sys.executable}",
+            ]
             _run([cmake, *where, *options])
         _run([cmake, "--build", str(folder), "--target", "_emulated"])
     return folder / "_emulated.so"

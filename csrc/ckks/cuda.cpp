@@ -1,0 +1,171 @@
+// Automorphisms, key-switch inner products, rescaling and sums of products on CUDA tensors.
+#include "ckks/checks.h"
+#include "ckks/cuda_kernels.h"
+#include "common/cuda_call.h"
+#include "common/number_theory.h"
+#include "ntt/cuda_table.h"
+
+namespace fhelium {
+namespace {
+
+Tensor automorphism_coefficient(const Tensor input, int64_t galois_element,
+                                const Tensor rns_params) {
+  const CudaCall call("automorphism_coefficient", "input", input);
+  check_automorphism(call, input, galois_element);
+  Tensor out = empty_on(input, sizes_of(input));
+  for_word_of(input, [&](auto word) {
+    using Word = decltype(word);
+    const DeviceRows o = device_rows(call, rows_of<Word>(out));
+    const DeviceRows in = device_rows(call, rows_of<Word>(input));
+    const DeviceParameters parameters = device_parameters(call, rns_params, in.limbs);
+    call.check_launch(fhelium_cuda_automorphism_coefficient(
+        kWordBits<Word>, &o, &in, galois_element, &parameters, call.stream()));
+  });
+  return out;
+}
+
+Tensor automorphism_ntt(const Tensor input, int64_t galois_element) {
+  const CudaCall call("automorphism_ntt", "input", input);
+  check_automorphism(call, input, galois_element);
+  Tensor out = empty_on(input, sizes_of(input));
+  for_word_of(input, [&](auto word) {
+    using Word = decltype(word);
+    const DeviceRows o = device_rows(call, rows_of<Word>(out));
+    const DeviceRows in = device_rows(call, rows_of<Word>(input));
+    call.check_launch(
+        fhelium_cuda_automorphism_ntt(kWordBits<Word>, &o, &in, galois_element, call.stream()));
+  });
+  return out;
+}
+
+Tensor key_switch_inner_product(const Tensor digits, const Tensor key, const Tensor rns_params) {
+  const CudaCall call("key_switch_inner_product", "digits", digits);
+  const Sizes shape = check_digits_and_key(call, digits, key);
+  Tensor out = empty_on(digits, shape);
+  for_word_of(digits, [&](auto word) {
+    using Word = decltype(word);
+    const DeviceRows o = device_rows(call, rows_of<Word>(out));
+    const DeviceRows x = device_rows(call, rows_of<Word>(digits));
+    const DeviceRows k = device_rows(call, rows_of<Word>(key));
+    const DeviceParameters parameters = device_parameters(call, rns_params, x.limbs);
+    call.check_launch(fhelium_cuda_key_switch_inner_product(kWordBits<Word>, &o, &x, &k, 1,
+                                                            &parameters, call.stream()));
+  });
+  return out;
+}
+
+/// q_0^-1 for the limbs that remain.
+Tensor dense_inverse(const CudaCall& call, const Tensor& inverse, const Tensor& input,
+                     int64_t remaining) {
+  return dense_constants(call, "inverse", inverse, input.scalar_type(), {remaining},
+                         "It holds one constant per limb");
+}
+
+template <class Launcher>
+Tensor rescale(const CudaCall& call, const Launcher& launcher, const Tensor& input,
+               const Tensor& inverse, const Tensor& rns_params) {
+  check_residues(call, "input", input);
+  const Sizes shape = check_limb_to_drop(call, input);
+  const Tensor constants = dense_inverse(call, inverse, input, shape[shape.size() - 2]);
+  Tensor out = empty_on(input, shape);
+  for_word_of(input, [&](auto word) {
+    using Word = decltype(word);
+    const DeviceRows o = device_rows(call, rows_of<Word>(out));
+    const DeviceRows in = device_rows(call, rows_of<Word>(input));
+    const DeviceParameters parameters = device_parameters(call, rns_params, in.limbs);
+    call.check_launch(
+        launcher(kWordBits<Word>, &o, &in, constants.const_data_ptr(), &parameters, call.stream()));
+  });
+  return out;
+}
+
+Tensor rescale_nearest(const Tensor input, const Tensor inverse, const Tensor rns_params) {
+  const CudaCall call("rescale_nearest", "input", input);
+  return rescale(call, fhelium_cuda_rescale_nearest, input, inverse, rns_params);
+}
+
+Tensor rescale_truncating(const Tensor input, const Tensor inverse, const Tensor rns_params) {
+  const CudaCall call("rescale_truncating", "input", input);
+  return rescale(call, fhelium_cuda_rescale_truncating, input, inverse, rns_params);
+}
+
+/// Rescale NTT values, times a plaintext where there is one; operands are checked but for these.
+Tensor rescale_values(const CudaCall& call, const Tensor& input, const Tensor* plaintext,
+                      const Tensor& inverse, const Tensor& ntt_tables, const Tensor& rns_params) {
+  const Sizes shape = check_limb_to_drop(call, input);
+  const int64_t degree = shape.back(), limbs = input.size(input.dim() - 2);
+  if (degree < 16 || !is_power_of_two(degree))
+    refuse(call, "the input's last axis is " + std::to_string(degree),
+           "It is the ring degree, a power of two from 16 on", "Check the axis order");
+  const Tensor constants = dense_inverse(call, inverse, input, limbs - 1);
+  const Tensor twiddles = dense_constants(
+      call, "ntt_tables", ntt_tables, input.scalar_type(), {limbs, 2 * row_pairs(degree)},
+      "Row j is the table of limb j, as ntt_tables makes it of CUDA tensors");
+  Tensor out = empty_on(input, shape);
+  for_word_of(input, [&](auto word) {
+    using Word = decltype(word);
+    const DeviceRows o = device_rows(call, rows_of<Word>(out));
+    const DeviceRows in = device_rows(call, rows_of<Word>(input));
+    DeviceRows factor = {};
+    if (plaintext) factor = device_rows(call, broadcast_rows<Word>(*plaintext, input));
+    const DeviceParameters parameters = device_parameters(call, rns_params, limbs);
+    const Tensor workspace = empty_on(input, {in.batches, degree});
+    call.check_launch(fhelium_cuda_rescale_ntt(
+        kWordBits<Word>, &o, &in, plaintext ? &factor : nullptr, constants.const_data_ptr(),
+        twiddles.const_data_ptr(), twiddles.stride(0), &parameters, workspace.mutable_data_ptr(),
+        call.stream()));
+  });
+  return out;
+}
+
+Tensor rescale_ntt(Tensor input, const Tensor inverse, const Tensor ntt_tables,
+                   const Tensor rns_params) {
+  const CudaCall call("rescale_ntt", "input", input);
+  check_residues(call, "input", input);
+  return rescale_values(call, input, nullptr, inverse, ntt_tables, rns_params);
+}
+
+Tensor multiply_plaintext_rescale(const Tensor ciphertext, const Tensor plaintext,
+                                  const Tensor inverse, const Tensor ntt_tables,
+                                  const Tensor rns_params) {
+  const CudaCall call("multiply_plaintext_rescale", "ciphertext", ciphertext);
+  check_plaintext(call, ciphertext, plaintext);
+  return rescale_values(call, ciphertext, &plaintext, inverse, ntt_tables, rns_params);
+}
+
+Tensor sum_plaintext_products(std::vector<Tensor> ciphertexts, std::vector<Tensor> plaintexts,
+                              const Tensor rns_params) {
+  constexpr auto kName = "sum_plaintext_products";
+  const CudaCall call(kName, "ciphertexts", ciphertexts.empty() ? rns_params : ciphertexts[0]);
+  check_terms(call, ciphertexts, plaintexts);
+  const Tensor& like = ciphertexts[0];
+  Tensor out = empty_on(like, sizes_of(like));
+  for_word_of(like, [&](auto word) {
+    using Word = decltype(word);
+    std::vector<DeviceRows> c, p;
+    for (const Tensor& ciphertext : ciphertexts)
+      c.push_back(device_rows(call, rows_of<Word>(ciphertext)));
+    for (const Tensor& plaintext : plaintexts)
+      p.push_back(device_rows(call, broadcast_rows<Word>(plaintext, like)));
+    const DeviceRows o = device_rows(call, rows_of<Word>(out));
+    const DeviceParameters parameters = device_parameters(call, rns_params, o.limbs);
+    call.check_launch(fhelium_cuda_sum_plaintext_products(kWordBits<Word>, &o, c.data(), p.data(),
+                                                          static_cast<int64_t>(c.size()),
+                                                          &parameters, call.stream()));
+  });
+  return out;
+}
+
+}  // namespace
+}  // namespace fhelium
+
+FHELIUM_LIBRARY_IMPL(fhelium_ckks_ops, CUDA, m) {
+  m.impl("automorphism_coefficient", FHELIUM_BOX(&fhelium::automorphism_coefficient));
+  m.impl("automorphism_ntt", FHELIUM_BOX(&fhelium::automorphism_ntt));
+  m.impl("key_switch_inner_product", FHELIUM_BOX(&fhelium::key_switch_inner_product));
+  m.impl("rescale_nearest", FHELIUM_BOX(&fhelium::rescale_nearest));
+  m.impl("rescale_truncating", FHELIUM_BOX(&fhelium::rescale_truncating));
+  m.impl("rescale_ntt", FHELIUM_BOX(&fhelium::rescale_ntt));
+  m.impl("multiply_plaintext_rescale", FHELIUM_BOX(&fhelium::multiply_plaintext_rescale));
+  m.impl("sum_plaintext_products", FHELIUM_BOX(&fhelium::sum_plaintext_products));
+}

@@ -1,0 +1,69 @@
+"""Check what a machine without a GPU can know of a module with CUDA kernels.
+
+Usage: FHELIUM_NATIVE_FOLDER=... python tools/check_cuda.py
+
+The variable names the folder of a module that was compiled with FHELIUM_NATIVE_BACKENDS=CPU+CUDA.
+It must load in this torch, with or without CUDA, and have a CUDA kernel for every operator but
+those that HOST_ONLY names. That no kernel spills registers or keeps an array in memory, its
+compilation has checked (cmake/backends.cmake). Prints the faults and exits 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+
+import torch
+
+from fhelium.native.cuda.cuda_info import cuda_info
+from fhelium.native.fake import operator_names
+from fhelium.native.runtime import native_status
+
+HOST_ONLY = re.compile(
+    # Answers about the binary.
+    r"rns_ops::(cpu_isa|parameter_row_names|workspace_bytes|release_workspace)"
+    # Slots and reals: messages are encoded and decoded on the host.
+    r"|rns_ops::(round_to_residues|residues_to_real)"
+    r"|ckks_ops::(encode_slots|decode_residues|embedding_tables|slots_to_coefficients"
+    r"|coefficients_to_slots)"
+    # Whole operations around a secret key, which stays on the host.
+    r"|ckks_ops::(encrypt_with_public|encrypt_with_secret|decrypt_residues|make_public_key"
+    r"|make_switching_key_)"
+    # The CPU's instruction sets.
+    r"|ntt_diagnostic_ops::\w+"
+)
+
+
+def faults() -> Iterator[str]:
+    """Yield each operator whose registration is not as HOST_ONLY says, and what does not load."""
+    status = native_status()
+    if not status.loadable:
+        yield status.reason
+        return
+    if "CUDA" not in status.backends:
+        yield f"the manifest names {'+'.join(status.backends)}, needed is CPU+CUDA"
+    for name in operator_names():
+        registered = torch._C._dispatch_has_kernel_for_dispatch_key(name, "CUDA")
+        host_only = HOST_ONLY.fullmatch(name.removeprefix("fhelium_")) is not None
+        if registered == host_only:
+            yield f"{name} has {'a' if registered else 'no'} CUDA kernel"
+
+
+def main() -> int:
+    """Print the faults; return 1 if there is one."""
+    found = list(faults())
+    for fault in found:
+        print(f"check_cuda: {fault}")
+    if not found:
+        manifest = native_status().manifest or {}
+        devices = cuda_info().reason or f"{len(cuda_info().devices)} devices"
+        print(
+            f"check_cuda: CUDA {manifest['cuda_toolkit']}, architectures "
+            f"{', '.join(manifest['cuda_architectures'])}: every operator is registered ({devices})"
+        )
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
