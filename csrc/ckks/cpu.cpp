@@ -3,6 +3,7 @@
 #include "ckks/kernels.h"
 #include "common/isa.h"
 #include "common/number_theory.h"
+#include "common/pool.h"
 #include "common/row_loop.h"
 
 namespace fhelium {
@@ -38,7 +39,7 @@ Tensor ciphertext_product(const Tensor lhs, const Tensor rhs, const Tensor rns_p
   return for_word_of(lhs, [&](auto word) {
     using Word = decltype(word);
     const auto moduli = check_parameters<Word>(kName, rns_params, lhs.size(lhs.dim() - 2));
-    Tensor out = empty_on(lhs, shape);
+    Tensor out = empty_result(lhs, shape);
     const auto o = rows_of<Word>(out), a = rows_of<Word>(lhs), b = rows_of<Word>(rhs);
     const int64_t batches = a.batches / 2;
     const auto product = ckks_kernels<Word>().product;
@@ -59,7 +60,7 @@ Tensor ciphertext_square(const Tensor input, const Tensor rns_params) {
   return for_word_of(input, [&](auto word) {
     using Word = decltype(word);
     const auto moduli = check_parameters<Word>(kName, rns_params, input.size(input.dim() - 2));
-    Tensor out = empty_on(input, shape);
+    Tensor out = empty_result(input, shape);
     const auto o = rows_of<Word>(out), a = rows_of<Word>(input);
     const int64_t batches = a.batches / 2;
     const auto square = ckks_kernels<Word>().square;
@@ -80,7 +81,7 @@ Tensor key_switch_inner_product(const Tensor digits, const Tensor key, const Ten
   return for_word_of(digits, [&](auto word) {
     using Word = decltype(word);
     const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
-    Tensor out = empty_on(digits, shape);
+    Tensor out = empty_result(digits, shape);
     const auto o = rows_of<Word>(out), x = rows_of<Word>(digits), k = rows_of<Word>(key);
     const int64_t batches = o.batches / 2;
     const double cost = 2.0 * static_cast<double>(count) + 4.0;
@@ -104,7 +105,7 @@ Tensor automorphism_coefficient(const Tensor input, int64_t galois_element,
   return for_word_of(input, [&](auto word) {
     using Word = decltype(word);
     const auto moduli = check_parameters<Word>(kName, rns_params, input.size(input.dim() - 2));
-    Tensor out = empty_on(input, sizes_of(input));
+    Tensor out = empty_result(input, sizes_of(input));
     const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
     const u64 inverse =
         inverse_modulo_word(static_cast<u64>(galois_element)) & static_cast<u64>(2 * o.degree - 1);
@@ -121,7 +122,7 @@ Tensor automorphism_ntt(const Tensor input, int64_t galois_element) {
   check_automorphism("automorphism_ntt", input, galois_element);
   return for_word_of(input, [&](auto word) {
     using Word = decltype(word);
-    Tensor out = empty_on(input, sizes_of(input));
+    Tensor out = empty_result(input, sizes_of(input));
     const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
     const auto& kernels = ckks_kernels<Word>();
     // The permutation is the same in every limb and batch item: it is worked out once per call.

@@ -47,7 +47,7 @@ Tensor encrypt_with_secret(const Tensor plaintext, const Tensor secret, const Te
     using Word = decltype(word);
     const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
     const auto table = check_ntt_tables<Word>(kName, ntt_tables, degree, moduli);
-    Tensor out = empty_on(plaintext, shape);
+    Tensor out = empty_result(plaintext, shape);
     const auto o = rows_of<Word>(out), in = rows_of<Word>(plaintext), s = rows_of<Word>(secret);
     const int64_t batches = in.batches, tiles = draw_tiles(degree);
     Workspace space(Workspace::room_for<int8_t>(batches * degree), Contents::kSecret);
@@ -200,7 +200,7 @@ Tensor encrypt_with_public(const Tensor plaintext, const Tensor public_key, cons
     check_shape(kName, "public_key", public_key, kTypeOf<Word>, {2, constants.limbs, degree},
                 "The public key has the rows of QP at the plaintext's depth");
     const auto table = check_ntt_tables<Word>(kName, ntt_tables, degree, moduli);
-    Tensor out = empty_on(plaintext, shape);
+    Tensor out = empty_result(plaintext, shape);
     const auto from = rows_of<Word>(plaintext);
     const int64_t batches = from.batches, rows = 2 * batches * (constants.specials + 1);
     const double cost = 30.0 * static_cast<double>(constants.limbs * batches * degree);

@@ -35,7 +35,7 @@ void run_add(const char* name, const Tensor& out, const Tensor& ciphertext, cons
 Tensor add_plaintext(const Tensor ciphertext, const Tensor plaintext, const Tensor rns_params) {
   constexpr auto kName = "add_plaintext";
   check_plaintext(kName, ciphertext, plaintext);
-  Tensor out = empty_on(ciphertext, sizes_of(ciphertext));
+  Tensor out = empty_result(ciphertext, sizes_of(ciphertext));
   run_add(kName, out, ciphertext, plaintext, rns_params, true);
   return out;
 }
@@ -72,7 +72,7 @@ Tensor multiply_plaintext(const Tensor ciphertext, const Tensor plaintext,
                           const Tensor rns_params) {
   constexpr auto kName = "multiply_plaintext";
   check_plaintext(kName, ciphertext, plaintext);
-  Tensor out = empty_on(ciphertext, sizes_of(ciphertext));
+  Tensor out = empty_result(ciphertext, sizes_of(ciphertext));
   run_multiply(kName, out, ciphertext, plaintext, rns_params);
   return out;
 }
@@ -97,7 +97,7 @@ Tensor multiply_plaintext_rescale(const Tensor ciphertext, const Tensor plaintex
     const auto c = rows_of<Word>(ciphertext), p = broadcast_rows<Word>(plaintext, ciphertext);
     const RescaleConstants<Word> constants(kName, inverse, rns_params, c.limbs);
     const auto table = check_ntt_tables<Word>(kName, ntt_tables, c.degree, constants.moduli);
-    Tensor out = empty_on(ciphertext, shape);
+    Tensor out = empty_result(ciphertext, shape);
     const BinaryRow<Word> multiply = rns_kernels<Word>().multiply_montgomery;
     rescale_values(rows_of<Word>(out), constants, table,
                    [&](int64_t batch, int64_t limb, Word* room) {
@@ -126,7 +126,7 @@ Tensor sum_plaintext_products(std::vector<Tensor> ciphertexts, std::vector<Tenso
       p.push_back(broadcast_rows<Word>(plaintext, like));
     }
     const auto moduli = check_parameters<Word>(kName, rns_params, c[0].limbs);
-    Tensor out = empty_on(like, sizes_of(like));
+    Tensor out = empty_result(like, sizes_of(like));
     const auto o = rows_of<Word>(out);
     const int64_t batches = o.batches / components;
     const double cost = (1.0 + static_cast<double>(count)) * static_cast<double>(components);

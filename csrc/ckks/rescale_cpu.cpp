@@ -13,7 +13,7 @@ Tensor rescale_nearest(const Tensor input, const Tensor inverse, const Tensor rn
     using Word = decltype(word);
     const auto in = rows_of<Word>(input);
     const RescaleConstants<Word> constants(kName, inverse, rns_params, in.limbs);
-    Tensor out = empty_on(input, shape);
+    Tensor out = empty_result(input, shape);
     const auto o = rows_of<Word>(out);
     const auto rescale = ckks_kernels<Word>().rescale;
     for_each_row(o.limbs, o.batches, o.degree, 3.0, [&](int64_t limb, int64_t batch) {
@@ -35,7 +35,7 @@ Tensor rescale_ntt(Tensor input, const Tensor inverse, const Tensor ntt_tables,
     const auto in = plain_rows<Word>(input);
     const RescaleConstants<Word> constants(kName, inverse, rns_params, in.limbs);
     const auto table = check_ntt_tables<Word>(kName, ntt_tables, in.degree, constants.moduli);
-    Tensor out = empty_on(input, shape);
+    Tensor out = empty_result(input, shape);
     rescale_values(
         rows_of<Word>(out), constants, table,
         [&](int64_t batch, int64_t limb, Word*) -> const Word* { return in.pointer(batch, limb); });

@@ -67,7 +67,7 @@ SwitchCall<Word> prepare(const Arguments& arguments, const Tensor& input, int64_
   for (size_t axis = 1; axis + 2 < shape.size(); ++axis) call.batches *= shape[axis];
   for (Tensor& key : keys) {
     const KeyRows<Word> rows = check_key(arguments, key, t, degree);
-    outs.push_back(empty_on(input, shape));
+    outs.push_back(empty_result(input, shape));
     call.results.push_back({rows, nullptr, rows_of<Word>(outs.back())});
   }
   return call;

@@ -81,14 +81,16 @@ Block allocated_block(size_t size, const MakeRoom& make_room) {
 
 class Pool {
  public:
-  /// The smallest idle block that has the room, or a fresh one.
-  Block acquire(size_t bytes) {
+  /// The smallest idle block that has the room, and not more than `most`, or a fresh one.
+  Block acquire(size_t bytes, size_t most = SIZE_MAX) {
     const size_t size = whole_pages(bytes);
     {
       const std::lock_guard lock(mutex_);
       auto best = idle_.end();
       for (auto block = idle_.begin(); block != idle_.end(); ++block)
-        if (block->size >= size && (best == idle_.end() || block->size < best->size)) best = block;
+        if (block->size >= size && block->size <= most &&
+            (best == idle_.end() || block->size < best->size))
+          best = block;
       if (best != idle_.end()) {
         const Block found = *best;
         idle_.erase(best);
@@ -126,6 +128,22 @@ class Pool {
     for (const Block& old : dropped) deallocate(old);
   }
 
+  /// A block of little more than the room for somebody else, who holds it from now on.
+  Block lend(size_t bytes) {
+    const Block block = acquire(bytes, whole_pages(bytes + bytes / 8));
+    const std::lock_guard lock(mutex_);
+    held_bytes_ -= block.size;
+    return block;
+  }
+
+  void take_back(Block block) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      held_bytes_ += block.size;
+    }
+    give_back(block);
+  }
+
   /// Bytes that went back to the system.
   int64_t release() {
     std::vector<Block> dropped;
@@ -157,11 +175,26 @@ Pool& pool() {
   return instance;
 }
 
-}  // namespace
-
-Tensor empty_in_huge_pages(const Tensor& like, const Sizes& sizes) {
+size_t bytes_of(const Tensor& like, const Sizes& sizes) {
   size_t bytes = like.element_size();
   for (int64_t size : sizes) bytes *= static_cast<size_t>(size);
+  return bytes;
+}
+
+}  // namespace
+
+Tensor empty_result(const Tensor& like, const Sizes& sizes) {
+  constexpr size_t kManyBytes = size_t{32} << 20;
+  const size_t bytes = bytes_of(like, sizes);
+  if (bytes < kManyBytes) return empty_on(like, sizes);
+  return allocated(sizes, [&] {
+    const Block block = pool().lend(bytes);
+    return tensor_over(block.begin, like, sizes, [block](void*) { pool().take_back(block); });
+  });
+}
+
+Tensor empty_in_huge_pages(const Tensor& like, const Sizes& sizes) {
+  const size_t bytes = bytes_of(like, sizes);
   if (bytes < kHugePage) return empty_on(like, sizes);
   const Block block = allocated_block(whole_pages(bytes), release_pool);
   return tensor_over(block.begin, like, sizes, [block](void*) { deallocate(block); });

@@ -1,6 +1,7 @@
-// Scratch memory of operators, from blocks that the library keeps between calls: a fresh block of
-// 32 MiB costs more page faults than a key switch costs arithmetic. Blocks begin at multiples of a
-// huge page and ask for huge pages, as memory pages decide what a transform costs.
+// Scratch memory of operators, and that of large results, from blocks that the library keeps
+// between calls: a fresh block of 32 MiB costs more page faults than a key switch costs arithmetic.
+// Blocks begin at multiples of a huge page and ask for huge pages, as memory pages decide what a
+// transform costs.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +10,8 @@
 
 namespace fhelium {
 
-/// Bytes that the pool holds, in use or kept for the next call.
+/// Bytes that the pool holds, in use or kept for the next call; the results that live hold their
+/// own.
 int64_t pool_bytes();
 
 /// Give what is not in use back to the system; returns how many bytes that was.
@@ -48,6 +50,11 @@ class Workspace {
   std::byte* block_;
   size_t size_, used_ = 0;
 };
+
+/// A fresh contiguous CPU tensor of the type of `like` for a result: from torch's allocator, or a
+/// block of the pool where the C library would map memory anew for every result (from 32 MiB on),
+/// whose pages the system clears for longer than an addition takes.
+Tensor empty_result(const Tensor& like, const Sizes& sizes);
 
 /// A fresh contiguous CPU tensor of the type of `like`, for tables that every call reads: in huge
 /// pages where it fills one.

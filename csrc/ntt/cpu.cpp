@@ -1,6 +1,7 @@
 // The production transform: packed tables, no index tensors.
 #include "common/checks.h"
 #include "common/isa.h"
+#include "common/pool.h"
 #include "ntt/packed.h"
 #include "ntt/rows.h"
 #include "ntt/tables.h"
@@ -68,7 +69,7 @@ void transform_packed(const char* name, bool inverse, const Tensor& out, const T
 Tensor packed(const char* name, bool inverse, const Tensor& input, const Tensor& tables,
               const Tensor& rns_params) {
   check_residues(name, "input", input);
-  Tensor out = empty_on(input, sizes_of(input));
+  Tensor out = empty_result(input, sizes_of(input));
   transform_packed(name, inverse, out, input, tables, rns_params);
   return out;
 }

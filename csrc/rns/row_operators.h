@@ -4,6 +4,7 @@
 // given.
 #pragma once
 #include "common/checks.h"
+#include "common/pool.h"
 #include "common/row_loop.h"
 #include "rns/kernels.h"
 
@@ -39,7 +40,7 @@ template <class Operator>
 Tensor binary(const Tensor lhs, const Tensor rhs, const Tensor rns_params) {
   check_residues(Operator::kName, "lhs", lhs);
   check_broadcast(Operator::kName, "rhs", rhs, lhs);
-  Tensor out = empty_on(lhs, sizes_of(lhs));
+  Tensor out = empty_result(lhs, sizes_of(lhs));
   run_binary<Operator>(Operator::kName, out, lhs, rhs, rns_params);
   return out;
 }
@@ -72,7 +73,7 @@ void run_unary(const char* name, const Tensor& out, const Tensor& input, const T
 template <class Operator>
 Tensor unary(const Tensor input, const Tensor rns_params) {
   check_residues(Operator::kName, "input", input);
-  Tensor out = empty_on(input, sizes_of(input));
+  Tensor out = empty_result(input, sizes_of(input));
   run_unary<Operator>(Operator::kName, out, input, rns_params);
   return out;
 }
