@@ -6,8 +6,8 @@
 //            remainder back to the NTT domain and divided (2 passes).
 // Hoisted rotations raise once and finish for each key.
 #include "ckks/cuda_kernels.h"
+#include "ckks/product.cuh"
 #include "ckks/switch_device.cuh"
-#include "common/map_rows.h"
 
 namespace fhelium {
 namespace {
@@ -41,40 +41,13 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// (a0 b0, a0 b1 + a1 b0, a1 b1) with the moduli of the tables.
-template <class Word>
-__global__ void __launch_bounds__(kThreads)
-    product_kernel(SwitchTables<Word> t, DeviceRows out, DeviceRows lhs, DeviceRows rhs) {
-  constexpr int kBits = kWordBits<Word>;
-  const u32 k = blockIdx.x * kThreads + threadIdx.x, limb = blockIdx.y;
-  if (k >= out.degree) return;
-  const Modulus<Word> m = t.moduli[limb];
-  const i64 batches = out.batches / 3;
-  for (i64 batch = blockIdx.z; batch < batches; batch += gridDim.z) {
-    const auto a = [&](i64 c) {
-      return row_at<const Word>(lhs, c * batches + batch, limb)[k * lhs.step];
-    };
-    const auto b = [&](i64 c) {
-      const Word x = row_at<const Word>(rhs, c * batches + batch, limb)[k * rhs.step];
-      return multiply_shifted(x, m.montgomery_square, m);
-    };
-    const auto put = [&](i64 c, Word x) {
-      row_at<Word>(out, c * batches + batch, limb)[k * out.step] = x;
-    };
-    const Word a0 = a(0), a1 = a(1), b0 = b(0), b1 = b(1);
-    const WideOf<Word> mixed = (WideOf<Word>)a0 * b1 + (WideOf<Word>)a1 * b0;  // below 2 q^2 < q R
-    put(0, multiply_shifted(a0, b0, m));
-    put(1, montgomery_reduce<kBits>(mixed << (kBits - m.bits), m));
-    put(2, multiply_shifted(a1, b1, m));
-  }
-}
-
 /// The call's tables and the parts of its workspace.
 template <class Word>
 struct Switch {
   SwitchTables<Word> t;
   NttRows<Word> rows;  // of all limbs
   DenseRows<Word> digits, raised, sums;
+  i64 words;  // of the workspace
   bool from_ntt, to_ntt, rescale;
 
   explicit Switch(const KeySwitchCall& call)
@@ -104,8 +77,7 @@ struct Switch {
     words = next - static_cast<Word*>(call.workspace);
   }
 
-  i64 words;  // of the workspace
-
+  /// So many limbs from one on, of each item.
   NttRows<Word> limbs_from(u32 first, u32 count, u32 items) const {
     NttRows<Word> some = rows;
     some.first_limb = first;
@@ -121,8 +93,7 @@ struct Switch {
 
   int multiply(const DeviceRows& out, const DeviceRows& lhs, const DeviceRows& rhs,
                void* stream) const {
-    return launch(product_kernel<Word>, grid(digits.rows, digits.items), dim3(kThreads), 0, stream,
-                  t, out, lhs, rhs);
+    return multiply_components<Word>(out, lhs, rhs, t.moduli, stream);
   }
 
   int raise(const DeviceRows& switched, void* stream) const {

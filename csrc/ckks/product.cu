@@ -1,26 +1,9 @@
 // Products of ciphertexts, and sums with plaintexts.
 #include "ckks/cuda_kernels.h"
-#include "common/map_rows.h"
+#include "ckks/product.cuh"
 
 namespace fhelium {
 namespace {
-
-/// Call body(k) for this thread's coefficients of a tile.
-template <class Body>
-__device__ __forceinline__ void for_tile(i64 degree, const Body& body) {
-#pragma unroll
-  for (unsigned i = 0; i < kMapElements; ++i) {
-    const i64 k = (i64)blockIdx.x * kMapTile + i * kMapThreads + threadIdx.x;
-    if (k < degree) body(k);
-  }
-}
-
-/// Call body(batch, limb) for this block's rows.
-template <class Body>
-__device__ __forceinline__ void for_rows(i64 batches, i64 limbs, const Body& body) {
-  for (i64 limb = blockIdx.y; limb < limbs; limb += gridDim.y)
-    for (i64 batch = blockIdx.z; batch < batches; batch += gridDim.z) body(batch, limb);
-}
 
 template <class Word>
 __global__ void __launch_bounds__(kMapThreads)
@@ -40,42 +23,6 @@ __global__ void __launch_bounds__(kMapThreads)
     } else {
       for_tile(out.degree, [&](i64 k) { to[k * out.step] = c[k * ciphertext.step]; });
     }
-  });
-}
-
-// The right factors go to Montgomery form first, as on the CPU: two conversions, three reductions.
-template <class Word>
-__device__ __forceinline__ Word montgomery_sum(Word a, Word b, Word c, Word d,
-                                               const Modulus<Word>& m) {
-  const int shift = kWordBits<Word> - m.bits;
-  const WideOf<Word> sum =
-      (WideOf<Word>)a * (Word)(b << shift) + (WideOf<Word>)c * (Word)(d << shift);
-  return montgomery_reduce<kWordBits<Word>>(sum, m);  // below 2 q^2 2^shift < q 2^w
-}
-
-template <class Word>
-__global__ void __launch_bounds__(kMapThreads)
-    product_kernel(const __grid_constant__ DeviceRows out, const __grid_constant__ DeviceRows lhs,
-                   const __grid_constant__ DeviceRows rhs,
-                   const __grid_constant__ DeviceParameters parameters) {
-  const i64 batches = lhs.batches / 2;
-  for_rows(batches, out.limbs, [&](i64 batch, i64 limb) {
-    const Modulus<Word> m = modulus_at<Word>(parameters, limb);
-    Word* const out0 = row_at<Word>(out, batch, limb);
-    Word* const out1 = row_at<Word>(out, batches + batch, limb);
-    Word* const out2 = row_at<Word>(out, 2 * batches + batch, limb);
-    const Word* const lhs0 = row_at<Word>(lhs, batch, limb);
-    const Word* const lhs1 = row_at<Word>(lhs, batches + batch, limb);
-    const Word* const rhs0 = row_at<Word>(rhs, batch, limb);
-    const Word* const rhs1 = row_at<Word>(rhs, batches + batch, limb);
-    for_tile(out.degree, [&](i64 k) {
-      const Word a0 = lhs0[k * lhs.step], a1 = lhs1[k * lhs.step];
-      const Word b0 = multiply_shifted(rhs0[k * rhs.step], m.montgomery_square, m);
-      const Word b1 = multiply_shifted(rhs1[k * rhs.step], m.montgomery_square, m);
-      out0[k * out.step] = multiply_shifted(a0, b0, m);
-      out1[k * out.step] = montgomery_sum(a0, b1, a1, b0, m);
-      out2[k * out.step] = multiply_shifted(a1, b1, m);
-    });
   });
 }
 
@@ -102,13 +49,6 @@ __global__ void __launch_bounds__(kMapThreads)
   });
 }
 
-/// The grid over one component of `rows`.
-dim3 component_grid(const DeviceRows& rows, i64 components) {
-  DeviceRows one = rows;
-  one.batches /= components;
-  return grid_over(one, kMapTile);
-}
-
 }  // namespace
 }  // namespace fhelium
 
@@ -127,10 +67,8 @@ int fhelium_cuda_add_plaintext(int word_bits, const DeviceRows* out, const Devic
 int fhelium_cuda_ciphertext_product(int word_bits, const DeviceRows* out, const DeviceRows* lhs,
                                     const DeviceRows* rhs, const DeviceParameters* parameters,
                                     void* stream) {
-  if (has_no_rows(*out)) return 0;
   return for_word_bits(word_bits, [&](auto word) {
-    return launch(product_kernel<decltype(word)>, component_grid(*out, 3), dim3(kMapThreads), 0,
-                  stream, *out, *lhs, *rhs, *parameters);
+    return multiply_components<decltype(word)>(*out, *lhs, *rhs, *parameters, stream);
   });
 }
 
