@@ -22,6 +22,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 TOOLKIT = "/usr/local/cuda"
+MODULE = "fhelium/native/torchops/_ops.abi3.so"
+CUDA_INFO = "fhelium/native/cuda/_cuda_info.so"
 
 
 def has_nvcc() -> bool:
@@ -60,12 +62,12 @@ def faults(wheel: Path) -> list[str]:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         libraries = [name for name in names if name.endswith(".so") or ".so." in name]
-        if libraries != ["fhelium/native/torchops/_ops.abi3.so"]:
-            found.append(f"its libraries are {libraries}, needed is the compiled module alone")
-        for name in libraries[:1]:
-            manifest = json.loads(archive.read("fhelium/native/torchops/build_manifest.json"))
-            if hashlib.sha256(archive.read(name)).hexdigest() != manifest["sha256"]:
-                found.append(f"{name} is not the file that its manifest describes")
+        manifest = json.loads(archive.read("fhelium/native/torchops/build_manifest.json"))
+        needed = {MODULE, *([CUDA_INFO] if "CUDA" in manifest["backends"] else [])}
+        if {*libraries} != needed:
+            found.append(f"its libraries are {libraries}, needed are {sorted(needed)} alone")
+        if hashlib.sha256(archive.read(MODULE)).hexdigest() != manifest["sha256"]:
+            found.append(f"{MODULE} is not the file that its manifest describes")
     return found
 
 

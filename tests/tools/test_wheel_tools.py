@@ -20,7 +20,8 @@ def wheel(
     folder: Path, name: str = "fhelium-1-py3-none-manylinux_2_34_x86_64.whl", **files: bytes
 ) -> Path:
     """Write an archive with a module, its manifest and further files."""
-    manifest = {"sha256": hashlib.sha256(LIBRARY).hexdigest()}
+    backends = files.pop("backends", b"CPU").decode().split("+")
+    manifest = {"sha256": hashlib.sha256(LIBRARY).hexdigest(), "backends": backends}
     path = folder / name
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(f"{FOLDER}/_ops.abi3.so", files.pop("module", LIBRARY))
@@ -32,6 +33,8 @@ def wheel(
 
 def test_a_whole_wheel_has_no_faults(tmp_path):
     assert make_wheel.faults(wheel(tmp_path)) == []
+    with_cuda = {"backends": b"CPU+CUDA", make_wheel.CUDA_INFO: b""}
+    assert make_wheel.faults(wheel(tmp_path, **with_cuda)) == []
 
 
 @pytest.mark.parametrize(
@@ -39,7 +42,12 @@ def test_a_whole_wheel_has_no_faults(tmp_path):
     [
         ({"name": "fhelium-1-cp311-cp311-linux_x86_64.whl"}, "is not tagged py3-none-manylinux"),
         ({"module": b"another"}, "is not the file that its manifest describes"),
-        ({"fhelium.libs/libgomp.so.1": b""}, "needed is the compiled module alone"),
+        (
+            {"fhelium.libs/libgomp.so.1": b""},
+            r"needed are ['fhelium/native/torchops/_ops.abi3.so']",
+        ),
+        ({make_wheel.CUDA_INFO: b""}, r"needed are ['fhelium/native/torchops/_ops.abi3.so']"),
+        ({"backends": b"CPU+CUDA"}, "needed are ['fhelium/native/cuda/_cuda_info.so', "),
     ],
 )
 def test_faults_are_found(tmp_path, options, told):
