@@ -139,8 +139,21 @@ class Program:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a Program from a file of MLIR text."""
-        return cls.parse(Path(path).read_text(encoding="utf-8"), str(path))
+        """Read a Program from a file of MLIR text.
+
+        Raises:
+            ProgramError: As ``parse``, with the path; also where the file holds no UTF-8 text.
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise ProgramError(
+                "Program.load",
+                f"byte {error.start} of {path} is no text",
+                "A Program is MLIR text in UTF-8",
+                "Name a file that Program.save wrote",
+            ) from error
+        return cls.parse(text, str(path))
 
     def save(self, path: str | Path) -> None:
         """Write the Program's text to a file."""
