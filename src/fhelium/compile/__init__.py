@@ -8,6 +8,7 @@ from fhelium.compile.cost_report import OperationCost, ProgramCost
 from fhelium.compile.default_pipeline import default_lower_and_fuse_pipeline
 from fhelium.compile.executable import ProgramExecutable
 from fhelium.compile.linking import ProgramDispatchTable
+from fhelium.compile.loops import repeat
 from fhelium.compile.machine_profile import MachineProfile, measure_profile
 from fhelium.compile.materials import EvaluationKeyRequirements, prepare_material_bindings
 from fhelium.compile.passes.align_operands import AlignOperandsPass
@@ -36,6 +37,7 @@ from fhelium.compile.passes.resolve_rotation_key_operands import ResolveRotation
 from fhelium.compile.passes.reuse_values import ReuseValuesPass
 from fhelium.compile.passes.schedule_operations import MemorySchedule, ScheduleOperationsPass
 from fhelium.compile.passes.select_ntt_implementations import SelectNttImplementationsPass
+from fhelium.compile.passes.unroll_control_flow import UnrollControlFlowPass
 from fhelium.compile.passes.validate_for_linking import ValidateForLinkingPass
 from fhelium.compile.pipeline import CompilePass, Pipeline
 from fhelium.compile.python_source import (
@@ -94,6 +96,7 @@ __all__ = [
     "ScheduleOperationsPass",
     "SelectNttImplementationsPass",
     "Specialization",
+    "UnrollControlFlowPass",
     "ValidateForLinkingPass",
     "assume_message_bound",
     "capture",
@@ -106,5 +109,6 @@ __all__ = [
     "plaintext",
     "polynomial",
     "prepare_material_bindings",
+    "repeat",
     "static",
 ]

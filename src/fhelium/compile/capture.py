@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from fhelium.compile.captured_functions import MEANINGS, Emitter, Unsupported
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.engine_capture import capture_calls
+from fhelium.compile.loops import part, repeat, write_loop
 from fhelium.compile.specs import EngineSpec, InputSpec, StaticSpec
 from fhelium.compile.tracing import trace
 from fhelium.compile.workspace import CompileWorkspace
@@ -69,11 +70,11 @@ def capture(
         return capture_calls(name, function, engines, types, fixed, workspace)
     graph, results = trace(name, function, order, fixed)
     program = Program.create(name, [(key, dynamic[key].type()) for key in order])
-    values: dict[fx.Node, SSAValue] = {}
-    arguments, emit = iter(program.block.args), Emitter(program)
-    for node in graph.nodes:
-        given = node.op == "placeholder"
-        values[node] = next(arguments) if given else _written(emit, node, values)
+    values: dict[fx.Node, Any] = {}
+    arguments, emit = program.block.args, Emitter(program)
+    given = [node for node in graph.nodes if node.op == "placeholder"]
+    values.update(zip(given, arguments, strict=True))
+    _write(emit, graph, values)
     program.finish([values[node] for node in results])
     program.verify()
     return Compilation(program, workspace)
@@ -129,7 +130,19 @@ def _require_parameters(name: str, function: Callable[..., Any], inputs: Mapping
             )
 
 
-def _written(emit: Emitter, node: fx.Node, values: dict[fx.Node, SSAValue]) -> SSAValue:
+def _write(emit: Emitter, graph: fx.Graph, values: dict[fx.Node, Any]) -> None:
+    """Write the nodes of a graph whose placeholders have values."""
+    for node in graph.nodes:
+        if node.target is repeat:
+            values[node] = write_loop(emit, node, values, _write)
+        elif node.target is part:
+            loop, index = node.args
+            values[node] = part(values[loop], index)
+        elif node.op != "placeholder":
+            values[node] = _written(emit, node, values)
+
+
+def _written(emit: Emitter, node: fx.Node, values: dict[fx.Node, Any]) -> SSAValue:
     """Write one node as semantic operations."""
 
     def value_of(argument: Any) -> Any:

@@ -28,6 +28,7 @@ class Emitter:
     """
 
     def __init__(self, program: Program) -> None:
+        self.block = program.block
         self._program = program
         # The tensor stays with its value: the id of one that is gone may be another's.
         self._constants: dict[int, tuple[torch.Tensor, SSAValue]] = {}
@@ -38,7 +39,7 @@ class Emitter:
         """Write an operation and return its result."""
         kind = operation.result_type_of(operands)
         made = operation.make(*operands, result_type=kind, **attributes)
-        self._program.block.add_op(made)
+        self.block.add_op(made)
         return made.results[0]
 
     def constant(self, numbers: torch.Tensor) -> SSAValue:

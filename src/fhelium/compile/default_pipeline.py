@@ -22,6 +22,7 @@ from fhelium.compile.passes.prepare_plaintexts import PreparePlaintextsPass
 from fhelium.compile.passes.resolve_rotation_key_operands import ResolveRotationKeyOperandsPass
 from fhelium.compile.passes.reuse_values import ReuseValuesPass
 from fhelium.compile.passes.schedule_operations import ScheduleOperationsPass
+from fhelium.compile.passes.unroll_control_flow import UnrollControlFlowPass
 from fhelium.compile.pipeline import Pipeline
 
 
@@ -36,10 +37,11 @@ def default_lower_and_fuse_pipeline(*, entry_depth: int = 0) -> Pipeline:
 
     Example:
         >>> type(default_lower_and_fuse_pipeline().passes[0]).__name__
-        'EliminateDeadValuesPass'
+        'UnrollControlFlowPass'
     """
     return Pipeline(
         (
+            UnrollControlFlowPass(),
             EliminateDeadValuesPass(),
             ExpandMatrixProductsPass(),
             ExpandPolynomialsPass(),

@@ -89,6 +89,15 @@ def refusal(index: int, operation: str, fact: str, remedy: str) -> PythonCodegen
     )
 
 
+def require_one_row(program: Program) -> None:
+    """Refuse control flow: an emitter writes one row of calls."""
+    for index, operation in enumerate(program.operations):
+        if operation.regions:
+            raise refusal(
+                index, operation.name, "it is control flow", "Run UnrollControlFlowPass first"
+            )
+
+
 def call_lines(head: str, arguments: list[str], width: int = 96) -> list[str]:
     """Write a call on one line, or one argument a line where that is too long."""
     line = f"{head}({', '.join(arguments)})"

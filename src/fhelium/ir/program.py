@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
 from xdsl.context import Context
+from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import ArrayAttr, Builtin, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import Func, FuncOp, ReturnOp
+from xdsl.dialects.scf import Scf
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -258,17 +260,15 @@ class Program:
         """Refuse an operation that uses a value before its definition."""
         defined: set[SSAValue] = set(self.block.args)
         for index, operation in enumerate(self.operations):
-            for position, value in enumerate(operation.operands):
-                if value not in defined:
-                    raise ProgramError(
-                        "Program.verify",
-                        f"operation {index} ({operation.name}): operand {position} is used before "
-                        "it is defined",
-                        "A value is defined by an operation above its uses",
-                        "Move the definition up",
-                        index=index,
-                        name=operation.name,
-                    )
+            for name, position in _undefined(operation, defined):
+                raise ProgramError(
+                    "Program.verify",
+                    f"operation {index} ({name}): operand {position} is used before it is defined",
+                    "A value is defined by an operation above its uses",
+                    "Move the definition up",
+                    index=index,
+                    name=name,
+                )
             defined.update(operation.results)
 
     @property
@@ -383,9 +383,22 @@ def _require_harmless(text: str, name: str) -> None:
             )
 
 
+def _undefined(operation: Operation, defined: set[SSAValue]) -> Iterator[tuple[str, int]]:
+    """Give each use of a value that is not defined, with those in an operation's regions."""
+    for position, value in enumerate(operation.operands):
+        if value not in defined:
+            yield operation.name, position
+    for region in operation.regions:
+        for block in region.blocks:
+            inside = defined | set(block.args)
+            for inner in block.ops:
+                yield from _undefined(inner, inside)
+                inside.update(inner.results)
+
+
 def _context() -> Context:
     context = Context()
-    for dialect in (Builtin, Func, *DIALECTS):
+    for dialect in (Builtin, Func, Arith, Scf, *DIALECTS):
         context.load_dialect(dialect)
     return context
 

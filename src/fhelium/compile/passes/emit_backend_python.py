@@ -20,6 +20,7 @@ from fhelium.compile.python_source import (
     Names,
     call_lines,
     refusal,
+    require_one_row,
     tuple_text,
 )
 from fhelium.errors import CompileError, ImplementationError
@@ -56,6 +57,7 @@ class EmitBackendPythonPass(CompilePass):
         registry = builtin_registry() if self.registry is None else self.registry
         names = Names("torch", "materials", "resources", ENTRY_POINT)
         writer = _Writer(Imports(names), Body(program, names))
+        require_one_row(program)
         for index, operation in enumerate(program.operations):
             if writer.body.write_core(operation):
                 continue

@@ -7,7 +7,7 @@ from typing import Any
 
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
-from fhelium.compile.python_source import Body, EagerPythonSource, Names, refusal
+from fhelium.compile.python_source import Body, EagerPythonSource, Names, refusal, require_one_row
 from fhelium.ir.dialects.codec import MessageType
 from fhelium.ir.dialects.core import ConstantOp
 from fhelium.ir.operation import DeclaredOperation, EngineMethod
@@ -41,6 +41,7 @@ class EmitEagerPythonPass(CompilePass):
     def run(self, compilation: Compilation) -> None:
         program = compilation.program
         body = Body(program, Names("engine", "key", "torch", "materials", "resources", ENTRY_POINT))
+        require_one_row(program)
         for index, operation in enumerate(program.operations):
             if not body.write_core(operation):
                 if not isinstance(operation, DeclaredOperation) or operation.ENGINE is None:

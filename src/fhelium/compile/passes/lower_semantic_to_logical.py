@@ -34,6 +34,15 @@ class LowerSemanticToLogicalPass(CompilePass):
         program = compilation.program
         given = [(f"input {entry.name}", entry.value) for entry in program.inputs]
         given += [(op.name, op.result) for op in program.operations if isinstance(op, ConstantOp)]
+        for index, operation in enumerate(program.operations):
+            if operation.regions:
+                raise self.refusal(
+                    index,
+                    operation.name,
+                    "it is control flow",
+                    "Roles are resolved where every operation is known",
+                    "Run UnrollControlFlowPass first",
+                )
         for index, (name, value) in enumerate(given):
             if isinstance(value.type, TensorType):
                 known = value.type.known

@@ -43,6 +43,16 @@ class ValidateForLinkingPass(CompilePass):
                 "Run PlaceRelinearizationsPass, PlaceRescalesPass and AlignOperandsPass",
             )
         for index, operation in enumerate(program.operations):
+            if operation.regions:
+                raise LinkError(
+                    f"operation {index} ({operation.name})",
+                    "it is control flow",
+                    "Linked is one row of operations",
+                    "Run UnrollControlFlowPass first",
+                    index=index,
+                    name=operation.name,
+                )
+        for index, operation in enumerate(program.operations):
             executable = isinstance(operation, DeclaredOperation | ReturnOp)
             if not executable and type(operation) not in CORE.operations:
                 raise LinkError(
