@@ -35,10 +35,10 @@ def test_a_program_is_the_same_after_its_way_through_a_file(chain, tmp_path: Pat
 def test_errors_of_a_file_name_it(chain, tmp_path: Path) -> None:
     path = tmp_path / "cut.mlir"
     path.write_text(chain.program.to_text()[:-20])
-    with pytest.raises(ProgramError, match="the text of .*cut.mlir cannot be read"):
+    with pytest.raises(ProgramError, match=r"the text of .*cut.mlir cannot be read"):
         fc.Program.load(path)
     path.write_bytes(b"func\xff")
-    with pytest.raises(ProgramError, match="byte 4 of .*cut.mlir is no text"):
+    with pytest.raises(ProgramError, match=r"byte 4 of .*cut.mlir is no text"):
         fc.Program.load(path)
 
 
