@@ -100,6 +100,11 @@ class CompiledFunction:
         self._signature = _signature(source)
 
     @property
+    def source(self) -> Any:
+        """Return the function or Program as it was given; a function still computes on tensors."""
+        return self._source
+
+    @property
     def specializations(self) -> tuple[Specialization, ...]:
         """Return what was compiled so far."""
         return tuple(self._specializations.values())

@@ -101,7 +101,8 @@ def write_loop(
         values: Values by node; those of the body join them.
         write: Writes the nodes of a graph.
     """
-    count, *carried = node.args
+    arguments: Any = node.args
+    count, *carried = arguments
     initial = [values[entry] for entry in carried]
     graph, results = node.meta[BODY]
     bounds = [arith.ConstantOp.from_int_and_width(k, IndexType()) for k in (0, count, 1)]
@@ -117,6 +118,7 @@ def write_loop(
     ]
     block.add_ops([*casts, scf.YieldOp(*(cast.result for cast in casts))])
     emit.block = around
-    loop = scf.ForOp(*(bound.result for bound in bounds), initial, Region(block))
+    first, last, step = (bound.result for bound in bounds)
+    loop = scf.ForOp(first, last, step, initial, Region(block))
     emit.block.add_ops([*bounds, loop])
     return list(loop.results)
