@@ -76,7 +76,7 @@ inline Tensor allocated(const Sizes& sizes, const Make& make) {
 /// no zeros by chance.
 inline Tensor empty_on(const Tensor& like, const Sizes& sizes, ScalarType dtype) {
   Tensor out = allocated(sizes, [&] { return torch::stable::new_empty(like, sizes, dtype); });
-  if constexpr (kEmulated)
+  if (kEmulated && out.numel() > 0)
     std::memset(out.mutable_data_ptr(), 0xa5,
                 static_cast<size_t>(out.numel()) * out.element_size());
   return out;
