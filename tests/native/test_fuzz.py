@@ -314,9 +314,8 @@ def test_what_the_process_is_asked_stays_true_between_other_calls(data):
 
 
 def test_every_operator_is_called_by_one_of_these_tests():
-    assert sorted([*OPERATORS, *ASKED]) == sorted(
-        schema.name for schema in torch._C._jit_get_all_schemas() if "fhelium_" in schema.name
-    )
+    names = (schema.name for schema in torch._C._jit_get_all_schemas())
+    assert sorted([*OPERATORS, *ASKED]) == sorted(name for name in names if name[:8] == "fhelium_")
 
 
 def test_elements_at_an_odd_address_are_refused():
