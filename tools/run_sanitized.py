@@ -26,6 +26,7 @@ residues.untyped_storage().resize_(100 * 8)
 print("ready", flush=True)
 rns_ops.add_standard(residues, residues, parameters)
 """
+FIBERS = "WARNING: ASan doesn't fully support makecontext/swapcontext functions"
 
 
 def runtime_library(name: str) -> str:
@@ -55,6 +56,15 @@ def sanitized_environment(folder: Path, reports: Path) -> dict[str, str]:
         "ASAN_OPTIONS": f"detect_leaks=0:allocator_may_return_null=1:{log}",
         "UBSAN_OPTIONS": f"print_stacktrace=1:{log}",
     }
+
+
+def complaints(report: str) -> str:
+    """Return a report without the one line that ASan writes wherever contexts are switched.
+
+    The emulator tells ASan of each fiber that it enters and leaves, which that line cannot know.
+    """
+    lines = report.splitlines()
+    return "\n".join(line for line in lines if line and FIBERS not in line)
 
 
 def overrun_is_found(environment: Mapping[str, str], reports: Path) -> bool:
@@ -89,9 +99,9 @@ def main(arguments: list[str]) -> int:
     if not overrun_is_found(environment, reports):
         return 1
     status = subprocess.run(arguments[1:], env=environment, check=False).returncode
-    found = sorted(reports.iterdir())
+    found = [text for path in sorted(reports.iterdir()) if (text := complaints(path.read_text()))]
     if found:
-        print(found[0].read_text())
+        print(found[0])
     return status or int(bool(found))
 
 

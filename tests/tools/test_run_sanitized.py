@@ -33,3 +33,10 @@ def test_a_folder_without_module_clears_nothing(tmp_path):
     assert done.returncode == 1
     assert "no compiled module" in done.stdout
     assert "cleared" not in done.stdout
+
+
+def test_only_the_line_about_switched_contexts_is_no_report():
+    warning = f"==7=={run_sanitized.FIBERS} and may produce false positives in some cases!\n\n"
+    error = "==7==ERROR: AddressSanitizer: heap-buffer-overflow\n#0 csrc/rns/kernels.cu"
+    assert run_sanitized.complaints(warning) == ""
+    assert run_sanitized.complaints(warning + error) == error
