@@ -45,9 +45,10 @@ def kernel_objects() -> list[str]:
         ]
         for build in sorted(builds, key=lambda build: build.stat().st_mtime)
     ]
-    if not found or not found[-1]:
+    compiled = [objects for objects in found if objects]
+    if not compiled:
         raise FileNotFoundError("no compiled kernels under build/. Run make native.")
-    return found[-1]
+    return compiled[-1]
 
 
 def compile_program(source: Path, target: Path, *flags: str) -> Path:
