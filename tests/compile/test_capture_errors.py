@@ -70,19 +70,37 @@ def test_the_line_that_asks_for_values_is_named(shown: str, function) -> None:
     assert found.value.fact.startswith(shown)
 
 
-@pytest.mark.parametrize("text", ["", "one line", "two\nlines"])
-def test_an_error_of_torch_is_quoted_by_its_first_line_or_its_name(text: str) -> None:
-    namespace = {"__name__": "torch.somewhere", "text": text}
-    exec("def refuse(x):\n    raise NotImplementedError(text)", namespace)
-    with pytest.raises(CaptureError) as found:
-        capture(lambda x: namespace["refuse"](x))
-    quoted = {"": "NotImplementedError", "two\nlines": "two"}.get(text, text)
-    assert found.value.fact == f"Python asked for the values of a vector: {quoted}"
-    assert "namespace[" in found.value.operation
+def refused_without_a_text(x):
+    return torch.distributions.Distribution(validate_args=False).log_prob(x)
+
+
+def refused_in_one_line(x):
+    return torch.utils.data.Dataset()[x]
+
+
+def refused_in_many_lines(x):
+    return torch.jit.script(x)
 
 
 @pytest.mark.parametrize(
-    "error", [NotImplementedError(), NotImplementedError("mine"), ValueError("mine"), TypeError()]
+    ("quoted", "function"),
+    [
+        ("NotImplementedError", refused_without_a_text),
+        ("Subclasses of Dataset should implement __getitem__.", refused_in_one_line),
+        ("Compiled functions can't take variable number of arguments", refused_in_many_lines),
+    ],
+)
+def test_an_error_of_torch_is_quoted_by_its_first_line_or_its_name(quoted: str, function) -> None:
+    with pytest.raises(CaptureError) as found:
+        capture(function)
+    fact = found.value.fact
+    assert fact.startswith(f"Python asked for the values of a vector: {quoted}")
+    assert "\n" not in fact
+    assert "return torch." in found.value.operation
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError(), RuntimeError("mine"), ValueError("mine"), TypeError()]
 )
 def test_what_the_function_raises_itself_is_left_alone(error: Exception) -> None:
     def function(x):
