@@ -54,6 +54,7 @@ VALUES = {
         lambda x: x and -x,
         lambda x: x + object(),
         lambda x: np.sin(x),
+        lambda x: torch.tensor(x),
     ],
     "a vector is changed in place": [set_a_slot, delete_a_slot],
 }

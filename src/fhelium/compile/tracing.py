@@ -35,6 +35,7 @@ class CapturedVector(fx.Proxy):
 
     __array_ufunc__ = None  # an array on the left leaves the operator to this side
     __float__ = __int__ = __complex__ = __index__ = __len__ = _refuse_conversion
+    __cuda_array_interface__ = property(_refuse_conversion)  # asked for by torch.tensor
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __setitem__ = __delitem__ = _refuse_in_place
 
 
