@@ -120,7 +120,7 @@ def main(arguments: list[str]) -> None:
     options = parser.parse_args(arguments)
     results: dict[str, object] = {
         "machine": machine.describe(),
-        "command": f'make bench-peers PEERS="{" ".join(arguments)}"',
+        "command": "make bench-peers" + (f' PEERS="{" ".join(arguments)}"' if arguments else ""),
     }
     records: list[dict[str, object]] = []
     libraries = [name for name in THREADS if name != "openfhe" or OPENFHE.works()]
