@@ -20,7 +20,7 @@ from fhelium.compile.executable import ProgramExecutable
 from fhelium.compile.input_facts import call_key, completed, program_for, spec_key, spec_of
 from fhelium.compile.materials import EvaluationKeyRequirements, prepare_material_bindings
 from fhelium.compile.pipeline import Pipeline
-from fhelium.compile.specs import InputSpec, StaticSpec
+from fhelium.compile.specs import EngineSpec, InputSpec, StaticSpec
 from fhelium.compile.workspace import CompileWorkspace
 from fhelium.config import CkksConfig
 from fhelium.errors import CompileInputError
@@ -29,6 +29,7 @@ from fhelium.values import Ciphertext, Plaintext
 
 Source = Callable[..., Any] | Program
 Spec = InputSpec | StaticSpec
+GivenSpec = Spec | EngineSpec
 
 
 @dataclass(frozen=True)
@@ -77,14 +78,16 @@ class CompiledFunction:
         self,
         source: Source,
         *,
-        inputs: Mapping[str, Spec] | None = None,
+        inputs: Mapping[str, GivenSpec] | None = None,
         config: CkksConfig | None = None,
         keys: Iterable[Any] = (),
         pipeline: Pipeline | None = None,
         backend: OperationBackend | None = None,
     ) -> None:
         self._source = source
-        self._specs = dict(inputs or {})
+        given = dict(inputs or {})
+        self._engines = {k: spec for k, spec in given.items() if isinstance(spec, EngineSpec)}
+        self._specs = {k: spec for k, spec in given.items() if not isinstance(spec, EngineSpec)}
         self._config = config
         self._pipeline = default_lower_and_fuse_pipeline() if pipeline is None else pipeline
         self._backend = OperationBackend() if backend is None else backend
@@ -97,7 +100,7 @@ class CompiledFunction:
         self._resources: dict[Hashable, CkksDeviceResources] = {}
         if not isinstance(source, Program):
             functools.update_wrapper(self, source)
-        self._signature = _signature(source)
+        self._signature = _signature(source, given)
 
     @property
     def source(self) -> Any:
@@ -132,7 +135,8 @@ class CompiledFunction:
             The specialisation; later calls with inputs of these facts use it.
 
         Raises:
-            CompileInputError: An argument is missing, or the parameters of the ring are not known.
+            CompileInputError: An argument is missing or not what its spec says, or the parameters
+                of the ring are not known.
             CaptureError: The function does something that no operation stands for.
             PassError: A pass cannot do its work, or depth runs out; the text names the operation.
         """
@@ -147,6 +151,7 @@ class CompiledFunction:
             The result, or a tuple of them.
 
         Raises:
+            CompileInputError: A value is missing, or is not what its spec in ``inputs`` says.
             LinkError: Evaluation keys are missing; the text names them.
             ExecutionInputError: The inputs do not fit one another.
         """
@@ -155,11 +160,14 @@ class CompiledFunction:
         if known is not None:
             executable, positions = known
             return executable.run(*[arguments[position] for position in positions])
-        bound = self._signature.bind(*arguments, **named)
+        bound = self._signature.bind_partial(*arguments, **named)
         bound.apply_defaults()
         values = bound.arguments
         specs = self._specs_of(values)
         dynamic = [name for name, spec in specs.items() if isinstance(spec, InputSpec)]
+        for name in dynamic:
+            if name not in values:
+                raise self._missing(name, "Pass its value; a spec alone is enough for prepare")
         executable = self._executable(specs, values)
         positions = tuple(list(specs).index(name) for name in dynamic)
         if key is not None and all(position < len(arguments) for position in positions):
@@ -170,15 +178,21 @@ class CompiledFunction:
         specs = {}
         for name in self._signature.parameters:
             given = self._specs.get(name)
-            if name not in values and given is None:
-                raise CompileInputError(
-                    f"compile of {self._name}",
-                    f"{name!r} is missing",
-                    "Each parameter has a value or a spec",
-                    "Pass a value, or a spec such as encrypted(depth=0)",
-                )
-            specs[name] = spec_of(values.get(name), given) if name in values else given
+            if name in values:
+                specs[name] = spec_of(name, values[name], given)
+            elif given is not None:
+                specs[name] = given
+            else:
+                raise self._missing(name, "Pass a value, or a spec such as encrypted(depth=0)")
         return specs
+
+    def _missing(self, name: str, remedy: str) -> CompileInputError:
+        return CompileInputError(
+            f"compile of {self._name}",
+            f"{name!r} is missing",
+            "Each parameter has a value or a spec",
+            remedy,
+        )
 
     def _specialized(self, specs: Mapping[str, Spec], values: Mapping[str, Any]) -> Specialization:
         config = self._config_of(values)
@@ -191,7 +205,8 @@ class CompiledFunction:
                     program = program_for(self._source, specs)
                     captured = Compilation(program, workspace)
                 else:
-                    captured = capture(self._source, inputs=specs, workspace=workspace)
+                    inputs = {**self._engines, **specs}
+                    captured = capture(self._source, inputs=inputs, workspace=workspace)
                 self._specializations[key] = Specialization(self._pipeline.run(captured))
             return self._specializations[key]
 
@@ -251,18 +266,34 @@ class CompiledFunction:
         return f"CompiledFunction({self._name}, {count} specialisation{'s' * (count != 1)})"
 
 
-def _signature(source: Source) -> inspect.Signature:
-    if not isinstance(source, Program):
-        return inspect.signature(source)
+def _signature(source: Source, specs: Mapping[str, GivenSpec]) -> inspect.Signature:
+    """Return what a caller passes: the parameters without the Engine's, or a Program's inputs."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    return inspect.Signature([inspect.Parameter(name, kind) for name in source.input_names])
+    if isinstance(source, Program):
+        found = inspect.Signature([inspect.Parameter(name, kind) for name in source.input_names])
+    else:
+        found = inspect.signature(source)
+    unknown = specs.keys() - found.parameters.keys()
+    if unknown:
+        raise CompileInputError(
+            "compile",
+            f"inputs= names {sorted(unknown)}, the parameters are {list(found.parameters)}",
+            "A spec says something of a parameter",
+            "Name it as the parameter is named",
+        )
+    passed = [
+        parameter
+        for name, parameter in found.parameters.items()
+        if not isinstance(specs.get(name), EngineSpec)
+    ]
+    return found.replace(parameters=passed)
 
 
 @overload
 def compile(
     source: Source,
     *,
-    inputs: Mapping[str, Spec] | None = None,
+    inputs: Mapping[str, GivenSpec] | None = None,
     config: CkksConfig | None = None,
     keys: Iterable[Any] = (),
     pipeline: Pipeline | None = None,
@@ -274,7 +305,7 @@ def compile(
 def compile(
     source: None = None,
     *,
-    inputs: Mapping[str, Spec] | None = None,
+    inputs: Mapping[str, GivenSpec] | None = None,
     config: CkksConfig | None = None,
     keys: Iterable[Any] = (),
     pipeline: Pipeline | None = None,
@@ -285,20 +316,22 @@ def compile(
 def compile(source: Source | None = None, **options: Any) -> Any:
     """Make a torch function compute on ciphertexts; a decorator, with or without options.
 
-    The function is written for tensors. Called with ciphertexts it is captured, lowered,
-    relinearized, rescaled, aligned and linked once for inputs of their depth, scale and domain,
-    and run; later calls with such inputs only run.
+    The function is written for tensors, or against the Engine. Called with ciphertexts it is
+    captured, lowered, relinearized, rescaled, aligned and linked once for inputs of their depth,
+    scale and domain, and run; later calls with such inputs only run.
 
     Args:
         source: A function of vectors, or a Program.
         inputs: Specs by parameter, for facts that a value does not show, such as
-            ``encrypted(slots=16)``, or for parameters that are left out of ``prepare``.
+            ``encrypted(slots=16)``, for parameters that are left out of ``prepare``, and for the
+            Engine of a function that is written against one: ``engine()``. It is not passed.
         config: Parameters of the ring, where ``prepare`` is called before any ciphertext exists.
         keys: Evaluation keys; ``add_keys`` adds more.
         pipeline: Passes to run; ``default_lower_and_fuse_pipeline()`` when omitted.
         backend: Implementations to link with.
 
     Raises:
+        CompileInputError: ``inputs`` names what is no parameter.
         CaptureError: At the first call: the function does something no operation stands for.
 
     Example:

@@ -7,6 +7,7 @@ from typing import Any
 
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.places import place, raising_frame
+from fhelium.compile.states import STATES
 from fhelium.compile.symbolic_engine import SymbolicEngine
 from fhelium.compile.symbolic_values import (
     Symbolic,
@@ -72,6 +73,7 @@ def capture_calls(
                 "Return one such ciphertext or a tuple of them",
             )
     program.finish([engine.value_of(entry) for entry in results])
+    program.set_attribute(STATES, "placed")
     program.verify()
     return compilation
 

@@ -16,28 +16,44 @@ from fhelium.ir.types import VALUE_AXES, StatefulType
 from fhelium.values import Ciphertext, Plaintext
 
 _AXES = attrgetter(*VALUE_AXES)
-_ROLES = {Ciphertext: "encrypted", Plaintext: "plaintext"}
+_STATED = {Ciphertext: "encrypted", Plaintext: "plaintext"}
+_ROLES = {**_STATED, torch.Tensor: "message"}
 
 
-def spec_of(value: Any, given: InputSpec | StaticSpec | None) -> InputSpec | StaticSpec:
+def spec_of(name: str, value: Any, given: InputSpec | StaticSpec | None) -> InputSpec | StaticSpec:
     """Return the spec of a value: its own facts, and what the caller said besides.
 
     Args:
+        name: The parameter.
         value: A ciphertext, plaintext, public tensor, spec, or static argument.
         given: What is said of the parameter.
+
+    Raises:
+        CompileInputError: The value is another than what is said.
     """
     if isinstance(value, InputSpec | StaticSpec):
         return value
-    if isinstance(given, StaticSpec):
+    role = next((role for kind, role in _ROLES.items() if isinstance(value, kind)), None)
+    if isinstance(given, StaticSpec) or (given is None and role is None):
         return static(value)
-    said = {} if given is None else given.axes
-    role = next((name for kind, name in _ROLES.items() if isinstance(value, kind)), None)
-    if role is not None:
-        facts = {axis: getattr(value.state, axis) for axis in VALUE_AXES}
-        return InputSpec(role, {**said, **facts})
-    if isinstance(value, torch.Tensor):
-        return InputSpec("message", said)
-    return static(value)
+    spec = InputSpec(role or "") if given is None else given
+    if role != spec.role:
+        raise _other(name, "kind", role or type(value).__name__, spec.role)
+    stated = role in _STATED.values()
+    facts = {axis: getattr(value.state, axis) for axis in VALUE_AXES} if stated else {}
+    for axis, said in spec.axes.items():
+        if said is not None and facts.get(axis, said) != said:
+            raise _other(name, axis, facts[axis], said)
+    return InputSpec(spec.role, {**spec.axes, **facts})
+
+
+def _other(name: str, fact: str, found: object, said: object) -> CompileInputError:
+    return CompileInputError(
+        "compile",
+        f"the {fact.replace('_', ' ')} of {name!r} is {found}, its spec says {said}",
+        "A value is what its spec says",
+        "Pass such a value, or correct the spec",
+    )
 
 
 def call_key(arguments: Sequence[Any]) -> Hashable | None:
@@ -45,7 +61,7 @@ def call_key(arguments: Sequence[Any]) -> Hashable | None:
     parts: list[Any] = []
     for value in arguments:
         kind = type(value)
-        if kind in _ROLES:
+        if kind in _STATED:
             state = value.state
             parts += (kind, value.data.device, state.config.context_id, _AXES(state))
         else:

@@ -43,13 +43,19 @@ def result_state(operation: DeclaredOperation, config: CkksConfig) -> CkksState:
     return operation.transfer(*operand_states(operation, config), **operation.python_attributes())
 
 
-OPEN = "ckks.states"
-"""Attribute of a Program whose states need not fit yet: passes place what makes them fit."""
+STATES = "ckks.states"
+"""Attribute of a Program: "open" where states need not fit yet, as passes place what makes them
+fit; "placed" where whoever wrote its calls has placed it all."""
 
 
 def is_open(program: Program) -> bool:
     """Say whether placement passes still have to make the states fit."""
-    return OPEN in program.attributes()
+    return program.attributes().get(STATES) == "open"
+
+
+def is_placed(program: Program) -> bool:
+    """Say whether placement passes leave a Program as it was written."""
+    return program.attributes().get(STATES) == "placed"
 
 
 def infer_open_states(program: Program, config: CkksConfig) -> None:

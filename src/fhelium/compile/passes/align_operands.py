@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
 from fhelium.compile.placement import Site, ciphertexts_of, outcome
-from fhelium.compile.states import OPEN, infer_open_states, is_open, settle
+from fhelium.compile.states import STATES, infer_open_states, is_open, settle
 from fhelium.ir.dialects.ckks import (
     AlignOp,
     CiphertextType,
@@ -54,7 +54,7 @@ class AlignOperandsPass(CompilePass):
         alignment = _Alignment(Site(program, config))
         for operation in program.operations:
             alignment.visit(operation)
-        del program.module.attributes[OPEN]
+        del program.module.attributes[STATES]
 
     def _require_known(self, compilation: Compilation) -> None:
         for index, entry in enumerate(compilation.program.inputs):

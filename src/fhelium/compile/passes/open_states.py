@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
-from fhelium.compile.states import OPEN
+from fhelium.compile.states import STATES, is_placed
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,8 @@ class OpenStatesPass(CompilePass):
     """Note that states need not fit yet: placement passes come and make them fit.
 
     Until AlignOperandsPass has run, an operation whose operands do not fit has a result of which
-    nothing is known, and no error.
+    nothing is known, and no error. A Program that was captured from calls of an Engine is placed by
+    whoever wrote them: it stays closed, and placement passes leave it as it is.
 
     Example:
         >>> from fhelium import compile as fc
@@ -23,4 +24,5 @@ class OpenStatesPass(CompilePass):
     """
 
     def run(self, compilation: Compilation) -> None:
-        compilation.program.set_attribute(OPEN, "open")
+        if not is_placed(compilation.program):
+            compilation.program.set_attribute(STATES, "open")

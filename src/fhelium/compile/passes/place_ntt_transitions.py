@@ -15,6 +15,7 @@ from fhelium.compile.placement import (
     outcome,
     replace_later_uses,
 )
+from fhelium.compile.states import is_placed
 from fhelium.ir.dialects.ckks import (
     CiphertextType,
     CoefficientToNttOp,
@@ -45,6 +46,8 @@ class PlaceNttTransitionsPass(CompilePass):
     """
 
     def run(self, compilation: Compilation) -> None:
+        if is_placed(compilation.program):
+            return
         transitions = _Transitions(compilation)
         if any(operation.FACTS.in_ntt for operation in on_ciphertexts(compilation.program)):
             transitions.transform_inputs()

@@ -17,6 +17,7 @@ from fhelium.compile.placement import (
     outcome,
     replace_later_uses,
 )
+from fhelium.compile.states import is_placed
 from fhelium.ir.dialects.ckks import CiphertextType, RelinearizationKeyType, RelinearizeOp
 from fhelium.ir.operation import DeclaredOperation
 
@@ -48,6 +49,8 @@ class PlaceRelinearizationsPass(CompilePass):
     when: Literal["late", "immediate"] = "late"
 
     def run(self, compilation: Compilation) -> None:
+        if is_placed(compilation.program):
+            return
         placement = _Relinearizations(compilation)
         for operation in on_ciphertexts(compilation.program):
             placement.visit(operation)
