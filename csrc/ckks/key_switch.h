@@ -94,21 +94,32 @@ class KeySwitch {
     const int64_t chunks = (n_ + kChunk - 1) / kChunk;
     const auto item = [this](int64_t i) { return first_ + i % count_; };
     const auto chunk = [=](int64_t i) { return i % chunks * kChunk; };
-    run_stages(participants_,
-               Stage{q_limbs * count_, [&](int64_t i, int64_t) { decompose(i / count_, item(i)); }},
-               Stage{t_.digits * count_ * chunks,
-                     [&](int64_t i, int64_t) {
-                       centre_digit(i / chunks / count_, item(i / chunks), chunk(i));
-                     }},
-               Stage{(t_.limbs + together_ - 1) / together_ * count_,
-                     [&](int64_t i, int64_t who) { raise(i / count_ * together_, item(i), who); }},
-               Stage{sums * count_ * chunks,
-                     [&](int64_t i, int64_t) {
-                       centre_sum(i / chunks / count_, item(i / chunks), chunk(i));
-                     }},
-               Stage{(q_limbs - dropped) * sums * count_, [&](int64_t i, int64_t who) {
-                       divide(dropped + i / (sums * count_), i / count_ % sums, item(i), who);
-                     }});
+    const auto groups = [this](int64_t limbs) { return (limbs + together_ - 1) / together_; };
+    const auto decompose_limb = [&](int64_t i, int64_t) { decompose(i / count_, item(i)); };
+    const auto centre_digits = [&](int64_t i, int64_t) {
+      centre_digit(i / chunks / count_, item(i / chunks), chunk(i));
+    };
+    const auto raise_divided = [&](int64_t i, int64_t who) {
+      const int64_t group = i / count_ - dropped;
+      if (group < 0) return raise(0, 1, item(i), who);
+      raise(q_limbs + group * together_, t_.limbs, item(i), who);
+    };
+    const auto raise_kept = [&](int64_t i, int64_t who) {
+      raise(dropped + i / count_ * together_, q_limbs, item(i), who);
+    };
+    const auto centre_sums = [&](int64_t i, int64_t) {
+      centre_sum(i / chunks / count_, item(i / chunks), chunk(i));
+    };
+    const auto divide_limb = [&](int64_t i, int64_t who) {
+      divide(dropped + i / (sums * count_), i / count_ % sums, item(i), who);
+    };
+    run_stages(participants_, Stage{q_limbs * count_, decompose_limb},
+               Stage{t_.digits * count_ * chunks, centre_digits},
+               // What the division takes away comes first: step 4 then fills the end of step 3.
+               Stage{(dropped + groups(t_.specials)) * count_, raise_divided},
+               Stage{groups(q_limbs - dropped) * count_, raise_kept, 2},
+               Stage{sums * count_ * chunks, centre_sums, 3},
+               Stage{(q_limbs - dropped) * sums * count_, divide_limb});
   }
 
  private:
@@ -131,9 +142,9 @@ class KeySwitch {
     centre(t_.digit_source(digit), digit_tile(digit, batch), begin);
   }
 
-  /// Some limbs together, so that a digit is read once for all of them.
-  void raise(int64_t first, int64_t batch, int64_t participant) {
-    const int64_t past = std::min(first + together_, t_.limbs);
+  /// Some limbs together, those before `end`, so that a digit is read once for all of them.
+  void raise(int64_t first, int64_t end, int64_t batch, int64_t participant) {
+    const int64_t past = std::min(first + together_, end);
     for (int64_t d = 0; d < t_.digits; ++d) {
       for (int64_t k = 0; k < n_; k += kChunk) {
         const BasisTile<Word> tile = {digit_tile(d, batch).digits + k, stride_};
