@@ -24,13 +24,15 @@ from fhelium.errors import CaptureError, MessageValueError
 from fhelium.ir.dialects.ckks import CiphertextType, PlaintextType
 from fhelium.ir.dialects.codec import MessageType, PreparePlaintextOp, Use
 from fhelium.ir.dialects.core import ConstantOp
-from fhelium.ir.methods.arithmetic import ArithmeticMethods
 from fhelium.ir.methods.composites import CompositeMethods
 from fhelium.ir.methods.core import flattened
+from fhelium.ir.methods.declared import (
+    ArithmeticMethods,
+    LevelMethods,
+    RepresentationMethods,
+    RotationMethods,
+)
 from fhelium.ir.methods.key_record import KeyRecord
-from fhelium.ir.methods.levels import LevelMethods
-from fhelium.ir.methods.representation import RepresentationMethods
-from fhelium.ir.methods.rotation import RotationMethods
 from fhelium.ir.operation import DeclaredOperation, declared_type
 from fhelium.values import Ciphertext, Plaintext
 

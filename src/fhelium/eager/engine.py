@@ -9,11 +9,13 @@ from fhelium.eager.keys import KeyMethods
 from fhelium.eager.precision import PrecisionMethods
 from fhelium.eager.release import ReleaseMethods
 from fhelium.errors import RandomnessError, StateError
-from fhelium.ir.methods.arithmetic import ArithmeticMethods
 from fhelium.ir.methods.composites import CompositeMethods
-from fhelium.ir.methods.levels import LevelMethods
-from fhelium.ir.methods.representation import RepresentationMethods
-from fhelium.ir.methods.rotation import RotationMethods
+from fhelium.ir.methods.declared import (
+    ArithmeticMethods,
+    LevelMethods,
+    RepresentationMethods,
+    RotationMethods,
+)
 from fhelium.values import EvaluationKeys
 
 

@@ -3,13 +3,39 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from operator import index
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, TypeVar
 
 from fhelium.config import CkksConfig
 from fhelium.errors import ContextMismatchError, OperandTypeError, StateError
 from fhelium.ir.operation import DeclaredOperation, OperandKind
 from fhelium.values import Ciphertext, CkksState
+
+_Method = TypeVar("_Method", bound=Callable[..., object])
+
+_IN_PLACE = """Write ``{name}`` over ``{target}`` and return it.
+
+The state changes with the residues; an error leaves both as they were.
+
+Raises:
+    StateError: ``{target}`` shares its storage with another value, or the result has a larger
+        batch; clone it first, or use ``{name}``. Also what ``{name}`` refuses.
+"""
+
+
+def documented_by(
+    operation: type[DeclaredOperation], *, in_place: bool = False
+) -> Callable[[_Method], _Method]:
+    """Give a method the whole text of the operation it runs."""
+
+    def document(method: _Method) -> _Method:
+        target = operation.operand_kinds()[0].name
+        form = _IN_PLACE.format(name=operation.public_name(), target=target)
+        method.__doc__ = form if in_place else operation.__doc__
+        return method
+
+    return document
 
 
 class DeclaredMethods(ABC):
