@@ -108,7 +108,8 @@ class Builder:
             **attributes,
         )
         self.program.block.add_op(written)
-        clear = operation.reference(*(value.clear for value in operands), **attributes)
+        vectors = (value.clear for value in operands if value.clear is not None)
+        clear = operation.reference(*vectors, **attributes)
         self.values.append(Value(written.results[0], found, clear))
 
 

@@ -26,7 +26,7 @@ from xdsl.parser import Parser
 from fhelium import Ciphertext, DecryptPolicy, Engine, SecretKey
 from fhelium.eager.core import EngineCore
 from fhelium.ir.dialects import ckks, ntt, rns
-from fhelium.ir.operation import DeclaredOperation
+from fhelium.ir.operation import DeclaredOperation, declared_type
 from fhelium.values import CkksState
 from operation_samples import SAMPLES, Sample
 
@@ -184,17 +184,6 @@ def test_transfer_with_unknown_states(small, sample: Sample) -> None:
         assert state.depth is None
 
 
-def _types(definitions) -> list[type]:
-    """Return the IR type class of each operand or result."""
-    found = []
-    for _, definition in definitions:
-        constraint = definition.constr
-        while not hasattr(constraint, "attr"):
-            constraint = getattr(constraint, "constraint", None) or constraint.constr
-        found.append(constraint.attr)
-    return found
-
-
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda op: op.name)
 def test_text_parses_back(operation: type[DeclaredOperation]) -> None:
     """An operation prints as MLIR text that parses back to the same text and verifies."""
@@ -214,16 +203,15 @@ def test_text_parses_back(operation: type[DeclaredOperation]) -> None:
     }
     known = {name: value for name, value in properties.items() if name in definition.properties}
     operands, sources = [], []
-    for (_, operand), kind in zip(definition.operands, _types(definition.operands), strict=True):
+    for _, operand in definition.operands:
         many = isinstance(operand, VarOperandDef) and not isinstance(operand, OptOperandDef)
         count = 2 if many else 1
-        source = mlir.TestOp(result_types=[kind()] * count)
+        source = mlir.TestOp(result_types=[declared_type(operand.constr)()] * count)
         sources.append(source)
         operands.append(source.results if count == 2 else source.results[0])
     ((_, result),) = definition.results
-    (result_type,) = _types(definition.results)
-    many = isinstance(result, VarResultDef)
-    results = [[result_type()] * 2] if many else [result_type()]
+    kind = declared_type(result.constr)()
+    results = [[kind] * 2] if isinstance(result, VarResultDef) else [kind]
     made = operation.build(operands=operands, result_types=results, properties=known)
     module = ModuleOp([*sources, made])
     module.verify()

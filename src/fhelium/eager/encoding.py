@@ -15,7 +15,7 @@ from fhelium.eager.host_reads import require_host
 from fhelium.eager.messages import prepare_message
 from fhelium.errors import DepthExhaustedError, OperandTypeError, ParameterError, StateError
 from fhelium.ir import noise
-from fhelium.ir.dialects.ckks.plain import factor_scale
+from fhelium.ir.dialects.ckks.scalars import factor_scale
 from fhelium.ir.rules import covering_power, require
 from fhelium.native.wrapper import rns_ops
 from fhelium.values import (

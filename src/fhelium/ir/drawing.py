@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from xdsl.ir import OpResult, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from fhelium.errors import ProgramError
-from fhelium.ir.operation import python_of
-from fhelium.ir.types import StatefulType
+from fhelium.ir.types import StatefulType, python_of
 from fhelium.values.text import scale_text
-
-if TYPE_CHECKING:
-    from fhelium.ir.program import Program
 
 
 class Node(NamedTuple):
@@ -32,7 +28,12 @@ class Edge(NamedTuple):
     label: str
 
 
-def draw(program: Program, form: str) -> str:
+def draw(
+    name: str,
+    inputs: Sequence[tuple[str, SSAValue]],
+    operations: Sequence[Operation],
+    form: str,
+) -> str:
     """Write a Program's picture; ``Program.draw`` says how."""
     writers = {"dot": _dot, "mermaid": _mermaid}
     if form not in writers:
@@ -42,19 +43,18 @@ def draw(program: Program, form: str) -> str:
             "A picture is text for Graphviz or for Mermaid",
             "Pass one of the two",
         )
-    names = {id(entry.value): f"in{index}" for index, entry in enumerate(program.inputs)}
-    nodes = [Node(names[id(entry.value)], entry.name, False) for entry in program.inputs]
+    names = {value: f"in{index}" for index, (_, value) in enumerate(inputs)}
+    nodes = [Node(names[value], label, False) for label, value in inputs]
     edges = []
-    for index, operation in enumerate(program.operations):
-        name = f"op{index}"
-        nodes.append(Node(name, " ".join([operation.name, *_details(operation)]), True))
-        for result in operation.results:
-            names[id(result)] = name
-        edges += [Edge(names[id(value)], name, _label(value)) for value in operation.operands]
-    return writers[form](program.name, nodes, edges)
+    for index, operation in enumerate(operations):
+        box = f"op{index}"
+        nodes.append(Node(box, " ".join([operation.name, *_details(operation)]), True))
+        names.update(dict.fromkeys(operation.results, box))
+        edges += [Edge(names[value], box, _label(value)) for value in operation.operands]
+    return writers[form](name, nodes, edges)
 
 
-def _details(operation) -> Iterator[str]:
+def _details(operation: Operation) -> Iterator[str]:
     for name, attribute in operation.properties.items():
         if name in ("step", "value", "symbol", "depth"):
             found = python_of(attribute)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self
 
-from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr, StringAttr, f64, i64
+from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -25,7 +25,7 @@ from xdsl.traits import Pure
 
 from fhelium import values
 from fhelium.ir import noise
-from fhelium.ir.types import TableType
+from fhelium.ir.types import TableType, attribute_of, python_of
 from fhelium.values import CkksState
 
 
@@ -88,7 +88,32 @@ class OperandKind(NamedTuple):
     variadic: bool
 
 
-class DeclaredOperation(IRDLOperation, ABC):
+class DescribedOperation(IRDLOperation):
+    """Base of the operations whose attributes are written and read as Python values."""
+
+    @classmethod
+    def properties_of(cls, attributes: Mapping[str, Any]) -> dict[str, Attribute]:
+        """Return the IR's attributes for Python's; None is left out."""
+        declared = cls.get_irdl_definition().properties
+        found = {}
+        for name, value in attributes.items():
+            if isinstance(value, int | float):
+                kind = float if declared_type(declared[name].constr) is FloatAttr else int
+                found[name] = attribute_of(value, kind)
+            elif value is not None:
+                found[name] = attribute_of(value)
+        return found
+
+    def python_attributes(self) -> dict[str, Any]:
+        """Return the attributes that are set, as ``transfer`` and ``reference`` take them."""
+        return {
+            name: python_of(attribute)
+            for name, attribute in self.properties.items()
+            if name != AttrSizedOperandSegments.attribute_name
+        }
+
+
+class DeclaredOperation(DescribedOperation, ABC):
     """Base of every FHElium operation: the one place that says what the operation is.
 
     A subclass holds the docstring (formula, shapes, state, cost, source), the operands and
@@ -119,9 +144,11 @@ class DeclaredOperation(IRDLOperation, ABC):
     def call_facts(cls, *states: Any, **attributes: Any) -> dict[str, Any]:
         """Give the literal facts an implementation reads; calls with equal facts are one call."""
         first = states[0] if isinstance(states[0], CkksState) else states[0][0]
-        facts = {"depth": first.depth, "polynomial_domain": first.polynomial_domain}
-        facts.update(attributes)
-        return facts
+        return {
+            "depth": first.depth,
+            "polynomial_domain": first.polynomial_domain,
+            **attributes,
+        }
 
     @staticmethod
     @abstractmethod
@@ -177,15 +204,11 @@ class DeclaredOperation(IRDLOperation, ABC):
             tables: Further tables that an implementation reads.
             **attributes: Values as ``transfer`` takes them; None is left out.
         """
-        definition = cls.get_irdl_definition()
-        properties = {
-            name: property_of(definition.properties[name].constr, value)
-            for name, value in attributes.items()
-            if value is not None
-        }
         groups = [[] if group is None else group for group in operands]
         return cls.build(
-            operands=[*groups, list(tables)], result_types=result_types, properties=properties
+            operands=[*groups, list(tables)],
+            result_types=result_types,
+            properties=cls.properties_of(attributes),
         )
 
     def result_type_groups(self) -> list[Any]:
@@ -210,14 +233,6 @@ class DeclaredOperation(IRDLOperation, ABC):
             for group in self.operand_groups()
             if isinstance(group, tuple) or group is None or not isinstance(group.type, TableType)
         ]
-
-    def python_attributes(self) -> dict[str, Any]:
-        """Return the attributes that are set, as ``transfer`` takes them."""
-        return {
-            name: python_of(attribute)
-            for name, attribute in self.properties.items()
-            if name != AttrSizedOperandSegments.attribute_name
-        }
 
     @classmethod
     def public_name(cls) -> str:
@@ -248,25 +263,3 @@ def declared_type(constraint: Any) -> Any:
 
 def _is_list(definition: Any) -> bool:
     return isinstance(definition, VarOperandDef) and not isinstance(definition, OptOperandDef)
-
-
-def property_of(constraint: Any, value: Any) -> Attribute:
-    """Write a Python value as the attribute that a property declares."""
-    if isinstance(value, tuple | list):
-        return ArrayAttr(
-            [FloatAttr(x, f64) if isinstance(x, float) else IntegerAttr(x, i64) for x in value]
-        )
-    kind = declared_type(constraint)
-    if kind is FloatAttr:
-        return FloatAttr(float(value), f64)
-    return IntegerAttr(value, i64) if kind is IntegerAttr else StringAttr(value)
-
-
-def python_of(attribute: Attribute) -> Any:
-    """Return an attribute's value as ``transfer`` and ``reference`` take it."""
-    if isinstance(attribute, ArrayAttr):
-        return tuple(python_of(entry) for entry in attribute)
-    if isinstance(attribute, StringAttr):
-        return attribute.data
-    assert isinstance(attribute, IntegerAttr | FloatAttr)
-    return attribute.value.data

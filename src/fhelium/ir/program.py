@@ -179,7 +179,7 @@ class Program:
         Raises:
             ProgramError: The form is neither of the two.
         """
-        return draw(self, form)
+        return draw(self.name, self.inputs, self.operations, form)
 
     def simulate(
         self,

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, get_args
 
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, StringAttr, f64, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    f64,
+    i64,
+)
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -82,14 +91,18 @@ class StatefulType(ValueType):
             '!ckks.ciphertext<depth = 1, polynomial_domain = ntt>'
         """
         known = {
-            name: _attribute(name, axes[name]) for name in cls.AXES if axes.get(name) is not None
+            name: attribute_of(axes[name], AXIS_KINDS[name])
+            for name in cls.AXES
+            if axes.get(name) is not None
         }
         return cls(DictionaryAttr(known))
 
     @property
     def known(self) -> dict[str, Any]:
         """Return the known axes as Python values."""
-        return {name: _value(self.axes.data[name]) for name in self.AXES if name in self.axes.data}
+        return {
+            name: python_of(self.axes.data[name]) for name in self.AXES if name in self.axes.data
+        }
 
     def replace(self, **changes: Any) -> Self:
         """Return the type with some axes changed; None makes one unknown."""
@@ -132,14 +145,19 @@ class StatefulType(ValueType):
             )
 
 
-def _attribute(name: str, value: Any) -> Attribute:
-    kind = AXIS_KINDS[name]
-    if kind is int:
-        return IntegerAttr(value, i64)
-    return FloatAttr(value, f64) if kind is float else StringAttr(value)
+def attribute_of(value: Any, kind: object = str) -> Attribute:
+    """Write a Python value as an attribute: a number of a kind, a list of them, or text."""
+    if isinstance(value, tuple | list):
+        return ArrayAttr([attribute_of(entry, type(entry)) for entry in value])
+    if kind is float:
+        return FloatAttr(float(value), f64)
+    return IntegerAttr(value, i64) if kind is int else StringAttr(value)
 
 
-def _value(attribute: Attribute) -> Any:
+def python_of(attribute: Attribute) -> Any:
+    """Return an attribute's value as ``transfer`` and ``reference`` take it."""
+    if isinstance(attribute, ArrayAttr):
+        return tuple(python_of(entry) for entry in attribute)
     if isinstance(attribute, StringAttr):
         return attribute.data
     assert isinstance(attribute, IntegerAttr | FloatAttr)
@@ -157,11 +175,17 @@ def _text(value: Any) -> str:
 def _parse_axis(parser: AttrParser, name: str) -> Attribute:
     kind, start = AXIS_KINDS[name], parser.pos
     if kind is int:
-        return _attribute(name, parser.parse_integer(allow_boolean=False, allow_negative=False))
+        number = parser.parse_integer(allow_boolean=False, allow_negative=False)
+        if name == "components" and number not in (1, 2, 3):
+            parser.raise_error(f"components is {number}, it can be 1 or 2 or 3", start)
+        return attribute_of(number, kind)
     if kind is float:
-        return _attribute(name, float(parser.parse_number(allow_boolean=False)))
+        number = float(parser.parse_number(allow_boolean=False))
+        if not 1 <= number < math.inf:
+            parser.raise_error(f"{name} is {number}, needed is finite and at least 1", start)
+        return FloatAttr(number, f64)
     word = parser.parse_identifier()
     assert isinstance(kind, tuple)
     if word not in kind:
         parser.raise_error(f"{name} is {word!r}, it can be {' or '.join(kind)}", start)
-    return _attribute(name, word)
+    return StringAttr(word)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import torch
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Dialect
 from xdsl.irdl import irdl_attr_definition, irdl_op_definition, operand_def, prop_def, result_def
 
-from fhelium.errors import StateError
 from fhelium.ir import noise
-from fhelium.ir.dialects.ckks.plain import factor_scale
+from fhelium.ir.dialects.ckks.scalars import factor_scale
 from fhelium.ir.dialects.ckks.types import CiphertextType, PlaintextType
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
-from fhelium.ir.rules import require_ciphertext
+from fhelium.ir.rules import require_choice, require_ciphertext
 from fhelium.ir.types import ValueType
 from fhelium.values import CkksState
 
@@ -54,13 +53,8 @@ class PreparePlaintextOp(DeclaredOperation):
     @classmethod
     def transfer(cls, message: CkksState, like: CkksState, *, for_: Use = "multiply") -> CkksState:
         operation = cls.public_name()
-        if for_ not in ("multiply", "add"):
-            raise StateError(
-                operation,
-                f"for_ is {for_!r}, needed is 'multiply' or 'add'",
-                "A plaintext is prepared for one kind of operation",
-                "Pass one of the two",
-            )
+        rule = "A plaintext is prepared for one kind of operation"
+        require_choice(operation, "for_", for_, get_args(Use), rule, "Pass one of the two")
         require_ciphertext(operation, like)
         product = for_ == "multiply"
         scale = factor_scale(like) if product else like.scale

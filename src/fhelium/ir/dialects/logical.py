@@ -5,7 +5,6 @@ An operation says itself what it becomes: ``lower`` is told the operands and emi
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -20,14 +19,14 @@ from xdsl.irdl import (
     opt_prop_def,
     prop_def,
     result_def,
-    traits_def,
 )
-from xdsl.traits import Pure
 
 from fhelium.config import CkksConfig
 from fhelium.errors import StateError
 from fhelium.ir.dialects import ckks, codec, semantic
 from fhelium.ir.dialects.semantic import MeaningfulOperation
+from fhelium.ir.operation import DeclaredOperation
+from fhelium.ir.rules import window
 from fhelium.ir.types import VALUE_AXES, StatefulType, ValueType
 
 
@@ -87,16 +86,17 @@ class LogicalOperation(MeaningfulOperation):
 
     SEMANTIC: ClassVar[type[semantic.SemanticOperation]]
     """The operation whose roles it resolves; the two share the clear meaning."""
+    LOWERED: ClassVar[type[DeclaredOperation]]
+    """The operation that it becomes; one with a ``lower`` of its own has none."""
 
-    traits = traits_def(Pure())
     result = result_def(_ANY)
 
     @classmethod
-    @abstractmethod
     def lower(
         cls, emit: Emit, config: CkksConfig, *operands: SSAValue, **attributes: Any
     ) -> SSAValue:
         """Emit the operation in ckks on lowered operands, or raise what stands in the way."""
+        return emit(cls.LOWERED, *operands, **attributes)
 
     @classmethod
     def reference(cls, *operands: Any, **attributes: Any) -> torch.Tensor:
@@ -204,10 +204,7 @@ class NegateOp(UnaryOperation):
 
     name = "logical.negate"
     SEMANTIC: ClassVar = semantic.NegateOp
-
-    @classmethod
-    def lower(cls, emit: Emit, config: CkksConfig, input: SSAValue) -> SSAValue:
-        return emit(ckks.NegateOp, input)
+    LOWERED: ClassVar = ckks.NegateOp
 
 
 @irdl_op_definition
@@ -231,10 +228,7 @@ class AddScalarOp(UnaryOperation):
     name = "logical.add_scalar"
     value = prop_def(FloatAttr)
     SEMANTIC: ClassVar = semantic.AddScalarOp
-
-    @classmethod
-    def lower(cls, emit: Emit, config: CkksConfig, input: SSAValue, *, value: float) -> SSAValue:
-        return emit(ckks.AddScalarOp, input, value=value)
+    LOWERED: ClassVar = ckks.AddScalarOp
 
 
 @irdl_op_definition
@@ -244,10 +238,7 @@ class MultiplyScalarOp(UnaryOperation):
     name = "logical.multiply_scalar"
     value = prop_def(FloatAttr)
     SEMANTIC: ClassVar = semantic.MultiplyScalarOp
-
-    @classmethod
-    def lower(cls, emit: Emit, config: CkksConfig, input: SSAValue, *, value: float) -> SSAValue:
-        return emit(ckks.MultiplyScalarOp, input, value=value)
+    LOWERED: ClassVar = ckks.MultiplyScalarOp
 
 
 @irdl_op_definition
@@ -257,10 +248,7 @@ class AssumeMessageBoundOp(UnaryOperation):
     name = "logical.assume_message_bound"
     bound = prop_def(FloatAttr)
     SEMANTIC: ClassVar = semantic.AssumeMessageBoundOp
-
-    @classmethod
-    def lower(cls, emit: Emit, config: CkksConfig, input: SSAValue, *, bound: float) -> SSAValue:
-        return emit(ckks.AssumeMessageBoundOp, input, bound=bound)
+    LOWERED: ClassVar = ckks.AssumeMessageBoundOp
 
 
 @irdl_op_definition
@@ -276,7 +264,7 @@ class SumOp(UnaryOperation):
         cls, emit: Emit, config: CkksConfig, input: SSAValue, *, period: int | None = None
     ) -> SSAValue:
         total, step = input, 1
-        while step < (config.num_slots if period is None else period):
+        while step < window(cls.name, period, config.num_slots):
             rotated = emit(ckks.RotateOp, total, None, step=-step % config.num_slots)
             total = emit(ckks.AddOp, total, rotated)
             step *= 2

@@ -10,7 +10,6 @@ import torch
 from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Dialect, SSAValue
 from xdsl.irdl import (
-    IRDLOperation,
     irdl_attr_definition,
     irdl_op_definition,
     operand_def,
@@ -20,8 +19,9 @@ from xdsl.irdl import (
     traits_def,
 )
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
 
-from fhelium.ir.operation import property_of, python_of
+from fhelium.ir.operation import DescribedOperation
 from fhelium.ir.types import VALUE_AXES, StatefulType
 
 
@@ -34,8 +34,10 @@ class TensorType(StatefulType):
     AXES: ClassVar[tuple[str, ...]] = ("role", "slots", *VALUE_AXES)
 
 
-class MeaningfulOperation(IRDLOperation):
+class MeaningfulOperation(DescribedOperation):
     """Base of the operations above CKKS: they have a clear meaning, and no state yet."""
+
+    traits = traits_def(Pure())
 
     @staticmethod
     @abstractmethod
@@ -45,22 +47,13 @@ class MeaningfulOperation(IRDLOperation):
     @classmethod
     def make(cls, *operands: SSAValue, result_type: Attribute, **attributes: Any) -> Self:
         """Build the operation from operands and Python attributes."""
-        definition = cls.get_irdl_definition()
-        properties = {
-            name: property_of(definition.properties[name].constr, value)
-            for name, value in attributes.items()
-        }
+        properties = cls.properties_of(attributes)
         return cls.build(operands=operands, result_types=[result_type], properties=properties)
-
-    def python_attributes(self) -> dict[str, Any]:
-        """Return the attributes as ``reference`` takes them."""
-        return {name: python_of(attribute) for name, attribute in self.properties.items()}
 
 
 class SemanticOperation(MeaningfulOperation):
     """Base of the semantic operations: each gives one vector."""
 
-    traits = traits_def(Pure())
     result = result_def(TensorType)
 
     @classmethod
@@ -227,6 +220,10 @@ class PolynomialOp(UnaryOperation):
 
     name = "semantic.polynomial"
     coefficients = prop_def(ArrayAttr[FloatAttr])
+
+    def verify_(self) -> None:
+        if not self.coefficients.data:
+            raise VerifyException("a polynomial has 0 coefficients, needed is at least one")
 
     @staticmethod
     def reference(input: torch.Tensor, *, coefficients: tuple[float, ...]) -> torch.Tensor:

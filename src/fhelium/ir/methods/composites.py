@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
 
-from fhelium.errors import StateError
 from fhelium.ir.dialects.ckks import (
     AddOp,
     CoefficientToNttOp,
@@ -14,22 +12,9 @@ from fhelium.ir.dialects.ckks import (
     RotateOp,
     SumPlaintextProductsOp,
 )
-from fhelium.ir.methods.core import DeclaredMethods
-from fhelium.ir.operation import DeclaredOperation
-from fhelium.ir.rules import chosen_domain, require_ciphertext
+from fhelium.ir.methods.core import DeclaredMethods, documented_by
+from fhelium.ir.rules import chosen_domain, require_ciphertext, window
 from fhelium.values import Ciphertext, Plaintext, PolynomialDomain
-
-_Method = TypeVar("_Method", bound=Callable[..., object])
-
-
-def documented_by(operation: type[DeclaredOperation]) -> Callable[[_Method], _Method]:
-    """Give a method written by hand the text of the operation it runs."""
-
-    def document(method: _Method) -> _Method:
-        method.__doc__ = operation.__doc__
-        return method
-
-    return document
 
 
 class CompositeMethods(DeclaredMethods):
@@ -156,15 +141,7 @@ class CompositeMethods(DeclaredMethods):
         Source:
             Halevi, Shoup (CRYPTO 2014), "Algorithms in HElib", total sums.
         """
-        slots = self.config.num_slots
-        count = slots if size is None else size
-        if type(count) is not int or count < 1 or count > slots or count & (count - 1):
-            raise StateError(
-                "sum_slots",
-                f"size is {size!r}, the number of slots is {slots}",
-                "A window is a power of two up to the number of slots",
-                "Pad the message to a power of two",
-            )
+        count = window("sum_slots", size, self.config.num_slots)
         self._require_two_components("sum_slots", ciphertext)
         step = 1
         total = ciphertext

@@ -149,7 +149,7 @@ func.func @f(%x: !ckks.ciphertext<depth = 2> {core.name = "x"}) -> !ckks.ciphert
   %0 = "ckks.mod_switch"(%x) <{depth = 1 : i64}> : (!ckks.ciphertext<depth = 2>) -> !ckks.ciphertext
   func.return %0 : !ckks.ciphertext
 }
-// CHECK: StateError: operation 0 (ckks.mod_switch): the ciphertext is at depth 2, asked for is 1. Depth only grows; dropped primes cannot come back. Encrypt anew, or bring the other operand down instead.
+// CHECK: StateError: operation 0 (ckks.mod_switch): the operand is at depth 2, asked for is 1. Depth only grows; dropped primes cannot come back. Encrypt anew, or bring the other operand down instead.
 // -----
 // RUN: EliminateDeadValuesPass()
 func.func @f(%x: !ckks.ciphertext {core.name = "x"}) -> !ckks.ciphertext {

@@ -101,7 +101,7 @@ func.func @f(%x: !rns.residues<depth = 2> {core.name = "x"}) -> !rns.residues {
   %0 = "rns.drop_limbs"(%x) <{target_depth = 1 : i64}> : (!rns.residues<depth = 2>) -> !rns.residues
   func.return %0 : !rns.residues
 }
-// CHECK: StateError: operation 0 (rns.drop_limbs): the residues are at depth 2, asked for is 1. Dropped limbs cannot come back. Name a depth that is at least as large.
+// CHECK: StateError: operation 0 (rns.drop_limbs): the operand is at depth 2, asked for is 1. Depth only grows; dropped primes cannot come back.
 // -----
 // RUN: EliminateDeadValuesPass()
 func.func @f(%x: !rns.residues<polynomial_domain = coefficient> {core.name = "x"}, %y: !rns.residues {core.name = "y"}, %t: !rns.table {core.name = "t"}) -> !rns.residues {

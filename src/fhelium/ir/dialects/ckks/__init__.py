@@ -3,25 +3,20 @@
 from xdsl.ir import Dialect
 
 from fhelium.ir.dialects.ckks.arithmetic import (
+    AddManyOp,
     AddOp,
     MultiplyOp,
     NegateOp,
-    RelinearizeOp,
     SquareOp,
     SubtractOp,
 )
-from fhelium.ir.dialects.ckks.bounds import AssumeMessageBoundOp
-from fhelium.ir.dialects.ckks.levels import (
-    AlignOp,
-    ModSwitchOp,
-    ReinterpretScaleOp,
-    RescaleOp,
-)
-from fhelium.ir.dialects.ckks.plain import (
+from fhelium.ir.dialects.ckks.key_switching import RelinearizeOp, SwitchKeyOp
+from fhelium.ir.dialects.ckks.labels import AssumeMessageBoundOp, ReinterpretScaleOp
+from fhelium.ir.dialects.ckks.levels import AlignOp, ModSwitchOp, RescaleOp
+from fhelium.ir.dialects.ckks.plaintexts import (
     AddPlaintextOp,
-    AddScalarOp,
     MultiplyPlaintextOp,
-    MultiplyScalarOp,
+    SumPlaintextProductsOp,
 )
 from fhelium.ir.dialects.ckks.products import MultiplyPlaintextRescaleOp, MultiplyRescaleOp
 from fhelium.ir.dialects.ckks.representation import (
@@ -29,9 +24,8 @@ from fhelium.ir.dialects.ckks.representation import (
     FromMontgomeryOp,
     NttToCoefficientOp,
 )
-from fhelium.ir.dialects.ckks.rotation import ConjugateOp, RotateOp
-from fhelium.ir.dialects.ckks.sums import AddManyOp, SumPlaintextProductsOp
-from fhelium.ir.dialects.ckks.switching import RotateManyOp, SwitchKeyOp
+from fhelium.ir.dialects.ckks.rotation import ConjugateOp, RotateManyOp, RotateOp
+from fhelium.ir.dialects.ckks.scalars import AddScalarOp, MultiplyScalarOp
 from fhelium.ir.dialects.ckks.types import (
     CiphertextType,
     ConjugationKeyType,

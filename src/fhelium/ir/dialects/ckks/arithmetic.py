@@ -1,47 +1,33 @@
-"""Sums of ciphertexts, and products with their relinearization."""
+"""Sums and products of ciphertexts."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torch
 from xdsl.dialects.builtin import StringAttr
-from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    irdl_op_definition,
+    opt_prop_def,
+    result_def,
+    var_operand_def,
+)
 
-from fhelium.ir import noise
-from fhelium.ir.dialects.ckks.types import CiphertextType, RelinearizationKeyType
+from fhelium.ir.dialects.ckks.shapes import BinaryOperation, UnaryOperation
+from fhelium.ir.dialects.ckks.states import transfer_product, transfer_sum
+from fhelium.ir.dialects.ckks.types import CiphertextType
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
-from fhelium.ir.rules import (
-    chosen_domain,
-    known_product,
-    known_sum,
-    require_ciphertext,
-)
-from fhelium.values import (
-    CkksState,
-    PolynomialDomain,
-    require_agreement,
-    require_same_context,
-)
+from fhelium.ir.rules import require_ciphertext
+from fhelium.values import CkksState, PolynomialDomain
 
-
-def _transfer_sum(operation: str, lhs: CkksState, rhs: CkksState) -> CkksState:
-    require_ciphertext(operation, lhs, rhs)
-    axes = ("depth", "scale", "polynomial_domain", "components")
-    require_agreement(operation, (lhs, rhs), *axes, names=("lhs", "rhs"))
-    return lhs.replace(
-        key_id=lhs.key_id or rhs.key_id,
-        depth=rhs.depth if lhs.depth is None else lhs.depth,
-        scale=rhs.scale if lhs.scale is None else lhs.scale,
-        noise_bound=known_sum(lhs.noise_bound, rhs.noise_bound),
-        message_bound=known_sum(lhs.message_bound, rhs.message_bound),
-        insecure=lhs.insecure or rhs.insecure,
-    ).check_bounds(operation)
+_SUM = OperationFacts(limb_wise=True, in_place=True)
 
 
 @irdl_op_definition
-class AddOp(DeclaredOperation):
-    """Add two ciphertexts slot by slot: c_j = a_j + b_j (mod q_i) in every component and limb.
+class AddOp(BinaryOperation):
+    """Add two ciphertexts slot by slot: c_j = a_j + b_j (mod q_i) in every component.
 
     Shapes:
         [component, *batch, limb, N] + the same shape -> the same shape.
@@ -69,15 +55,12 @@ class AddOp(DeclaredOperation):
     """
 
     name = "ckks.add"
-    lhs = operand_def(CiphertextType)
-    rhs = operand_def(CiphertextType)
-    result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("add", "arithmetic")
-    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+    FACTS: ClassVar = _SUM
 
     @classmethod
     def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
-        return _transfer_sum(cls.public_name(), lhs, rhs)
+        return transfer_sum(cls.public_name(), (lhs, rhs), ("lhs", "rhs"))
 
     @staticmethod
     def reference(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
@@ -85,7 +68,7 @@ class AddOp(DeclaredOperation):
 
 
 @irdl_op_definition
-class SubtractOp(DeclaredOperation):
+class SubtractOp(BinaryOperation):
     """Subtract two ciphertexts slot by slot: c_j = a_j - b_j (mod q_i) in every component.
 
     Shapes:
@@ -111,15 +94,12 @@ class SubtractOp(DeclaredOperation):
     """
 
     name = "ckks.subtract"
-    lhs = operand_def(CiphertextType)
-    rhs = operand_def(CiphertextType)
-    result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("subtract", "arithmetic")
-    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+    FACTS: ClassVar = _SUM
 
     @classmethod
     def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
-        return _transfer_sum(cls.public_name(), lhs, rhs)
+        return transfer_sum(cls.public_name(), (lhs, rhs), ("lhs", "rhs"))
 
     @staticmethod
     def reference(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
@@ -127,7 +107,7 @@ class SubtractOp(DeclaredOperation):
 
 
 @irdl_op_definition
-class NegateOp(DeclaredOperation):
+class NegateOp(UnaryOperation):
     """Negate a ciphertext: c_j = -a_j (mod q_i) in every component and limb.
 
     Shapes:
@@ -152,10 +132,8 @@ class NegateOp(DeclaredOperation):
     """
 
     name = "ckks.negate"
-    ciphertext = operand_def(CiphertextType)
-    result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("negate", "arithmetic")
-    FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
+    FACTS: ClassVar = _SUM
 
     @classmethod
     def transfer(cls, ciphertext: CkksState) -> CkksState:
@@ -167,32 +145,53 @@ class NegateOp(DeclaredOperation):
         return -ciphertext
 
 
-def transfer_product(
-    operation: str, lhs: CkksState, rhs: CkksState, output_domain: PolynomialDomain | None
-) -> CkksState:
-    require_ciphertext(operation, lhs, rhs, components=2)
-    require_agreement(operation, (lhs, rhs), "depth", "polynomial_domain", names=("lhs", "rhs"))
-    # |xy - x'y'| <= |x| e_y + |y| e_x + e_x e_y
-    noise_bound = known_sum(
-        known_product(lhs.message_bound, rhs.noise_bound),
-        known_product(rhs.message_bound, lhs.noise_bound),
-        known_product(lhs.noise_bound, rhs.noise_bound),
-    )
-    return lhs.replace(
-        key_id=lhs.key_id or rhs.key_id,
-        depth=rhs.depth if lhs.depth is None else lhs.depth,
-        scale=known_product(lhs.scale, rhs.scale),
-        components=3,
-        polynomial_domain=chosen_domain(operation, output_domain, lhs.polynomial_domain),
-        noise_bound=noise_bound,
-        message_bound=known_product(lhs.message_bound, rhs.message_bound),
-        insecure=lhs.insecure or rhs.insecure,
-    ).check_bounds(operation)
+@irdl_op_definition
+class AddManyOp(DeclaredOperation):
+    """Add several ciphertexts slot by slot: c_j = sum_i a_ij (mod q) in every component.
+
+    Shapes:
+        A list of [component, *batch, limb, N], broadcast over batch axes -> the same shape.
+
+    State:
+        Depth, scale, polynomial domain and components must agree and stay; bounds add.
+
+    Cost:
+        No NTT, no key switch; one allocation instead of one a sum.
+
+    Args:
+        ciphertexts: At least one ciphertext.
+
+    Raises:
+        StateError: Two states differ; the text names both and the way to align them.
+        BoundError: The sum may not fit the modulus any more.
+
+    Example:
+        >>> engine.add_many([x, y, x]).depth
+        0
+
+    Source:
+        Cheon, Kim, Kim, Song (ASIACRYPT 2017), Add.
+    """
+
+    name = "ckks.add_many"
+    ciphertexts = var_operand_def(CiphertextType)
+    result = result_def(CiphertextType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    ENGINE: ClassVar = EngineMethod("add_many", "arithmetic")
+    FACTS: ClassVar = OperationFacts(limb_wise=True)
+
+    @classmethod
+    def transfer(cls, ciphertexts: Sequence[CkksState]) -> CkksState:
+        return transfer_sum(cls.public_name(), ciphertexts)
+
+    @staticmethod
+    def reference(*ciphertexts: torch.Tensor) -> torch.Tensor:
+        return torch.stack(ciphertexts).sum(dim=0)
 
 
 @irdl_op_definition
-class MultiplyOp(DeclaredOperation):
-    """Multiply two ciphertexts slot by slot: (a0 b0, a0 b1 + a1 b0, a1 b1), three components.
+class MultiplyOp(BinaryOperation):
+    """Multiply two ciphertexts slot by slot: (a0 b0, a0 b1 + a1 b0, a1 b1).
 
     The product decrypts with (1, s, s^2); ``relinearize`` brings it back to two components and
     ``rescale_to_next_depth`` brings its scale back.
@@ -226,10 +225,7 @@ class MultiplyOp(DeclaredOperation):
     """
 
     name = "ckks.multiply"
-    lhs = operand_def(CiphertextType)
-    rhs = operand_def(CiphertextType)
     output_domain = opt_prop_def(StringAttr)
-    result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("multiply", "arithmetic")
     FACTS: ClassVar = OperationFacts(in_ntt=True)
 
@@ -240,14 +236,12 @@ class MultiplyOp(DeclaredOperation):
         return transfer_product(cls.public_name(), lhs, rhs, output_domain)
 
     @staticmethod
-    def reference(
-        lhs: torch.Tensor, rhs: torch.Tensor, *, output_domain: PolynomialDomain | None = None
-    ) -> torch.Tensor:
+    def reference(lhs: torch.Tensor, rhs: torch.Tensor, **others: Any) -> torch.Tensor:
         return lhs * rhs
 
 
 @irdl_op_definition
-class SquareOp(DeclaredOperation):
+class SquareOp(UnaryOperation):
     """Square a ciphertext slot by slot: (a0^2, 2 a0 a1, a1^2) over three components.
 
     Shapes:
@@ -276,9 +270,7 @@ class SquareOp(DeclaredOperation):
     """
 
     name = "ckks.square"
-    ciphertext = operand_def(CiphertextType)
     output_domain = opt_prop_def(StringAttr)
-    result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("square", "arithmetic")
     FACTS: ClassVar = OperationFacts(in_ntt=True)
 
@@ -289,113 +281,5 @@ class SquareOp(DeclaredOperation):
         return transfer_product(cls.public_name(), ciphertext, ciphertext, output_domain)
 
     @staticmethod
-    def reference(
-        ciphertext: torch.Tensor, *, output_domain: PolynomialDomain | None = None
-    ) -> torch.Tensor:
+    def reference(ciphertext: torch.Tensor, **others: Any) -> torch.Tensor:
         return ciphertext * ciphertext
-
-
-class KeySwitchOperation(DeclaredOperation):
-    """Base of the operations that end in one key switch of their first operand."""
-
-    FACTS: ClassVar = OperationFacts(needs_key=True)
-
-    @classmethod
-    def added_error(cls, ciphertext: CkksState, *keys: Any, **attributes: Any) -> noise.Error:
-        return key_switch_error(ciphertext)
-
-
-@irdl_op_definition
-class RelinearizeOp(KeySwitchOperation):
-    """Bring a three-component product back to two: (c0, c1) + KeySwitch(c2, s^2 -> s).
-
-    Hybrid key switching: c2 is cut into digits, each is raised to QP as its exact centred
-    representative, multiplied with the key, summed, and divided by P with rounding.
-
-    Shapes:
-        [3, *batch, limb, N] -> [2, *batch, limb, N].
-
-    State:
-        Components 3 -> 2; the noise bound grows by one key switch.
-
-    Cost:
-        One key switch.
-
-    Args:
-        ciphertext: Product of two ciphertexts.
-        key: Relinearization key; the one in ``engine.keys`` when omitted.
-        output_domain: "coefficient" or "ntt"; the input's domain when omitted.
-
-    Raises:
-        StateError: The ciphertext does not have three components.
-        MissingKeyError: No key was given and ``engine.keys`` holds none.
-        KeyMismatchError: The key belongs to another secret key.
-
-    Example:
-        >>> engine.relinearize(engine.multiply(x, y)).components
-        2
-
-    Source:
-        Han, Ki (CT-RSA 2020), "Better bootstrapping for approximate homomorphic encryption",
-        section 3 (hybrid key switching).
-    """
-
-    name = "ckks.relinearize"
-    ciphertext = operand_def(CiphertextType)
-    key = operand_def(RelinearizationKeyType)
-    output_domain = opt_prop_def(StringAttr)
-    result = result_def(CiphertextType)
-    ENGINE: ClassVar = EngineMethod(
-        "relinearize", "arithmetic", key_lookup="self._key_source.relinearization()"
-    )
-
-    @classmethod
-    def transfer(
-        cls,
-        ciphertext: CkksState,
-        key: CkksState,
-        *,
-        output_domain: PolynomialDomain | None = None,
-    ) -> CkksState:
-        operation = cls.public_name()
-        require_ciphertext(operation, ciphertext, components=3)
-        return transfer_key_switch(operation, ciphertext, key, output_domain)
-
-    @classmethod
-    def key_symbols(cls, **attributes: Any) -> tuple[str, ...]:
-        return ("relinearization-key",)
-
-    @staticmethod
-    def reference(
-        ciphertext: torch.Tensor,
-        key: object = None,
-        *,
-        output_domain: PolynomialDomain | None = None,
-    ) -> torch.Tensor:
-        return ciphertext
-
-
-def key_switch_error(ciphertext: CkksState) -> noise.Error:
-    """Return the error of one key switch of a ciphertext whose depth and scale are known."""
-    assert ciphertext.depth is not None
-    assert ciphertext.scale is not None
-    return noise.key_switch(ciphertext.config, ciphertext.depth, ciphertext.scale)
-
-
-def transfer_key_switch(
-    operation: str,
-    ciphertext: CkksState,
-    key: CkksState,
-    output_domain: PolynomialDomain | None,
-) -> CkksState:
-    """Give the state after one key switch: two components and its noise added."""
-    require_same_context(operation, ciphertext, key, names=("the ciphertext", "the key"))
-    known = ciphertext.scale is not None and ciphertext.depth is not None
-    added = key_switch_error(ciphertext).bound if known else None
-    return ciphertext.replace(
-        components=2,
-        key_id=key.key_id or ciphertext.key_id,
-        polynomial_domain=chosen_domain(operation, output_domain, ciphertext.polynomial_domain),
-        noise_bound=known_sum(ciphertext.noise_bound, added),
-        insecure=ciphertext.insecure or key.insecure,
-    ).check_bounds(operation)

@@ -10,16 +10,18 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
 from fhelium.ir import noise
-from fhelium.ir.dialects.ckks.arithmetic import (
-    MultiplyOp,
-    RelinearizeOp,
-    SquareOp,
+from fhelium.ir.dialects.ckks.arithmetic import MultiplyOp, SquareOp
+from fhelium.ir.dialects.ckks.key_switching import RelinearizeOp
+from fhelium.ir.dialects.ckks.levels import RescaleOp
+from fhelium.ir.dialects.ckks.plaintexts import MultiplyPlaintextOp
+from fhelium.ir.dialects.ckks.states import (
     key_switch_error,
+    rescale_error,
     transfer_key_switch,
+    transfer_plaintext_product,
     transfer_product,
+    transfer_rescale,
 )
-from fhelium.ir.dialects.ckks.levels import RescaleOp, rescale_error, transfer_rescale
-from fhelium.ir.dialects.ckks.plain import MultiplyPlaintextOp, transfer_plaintext_product
 from fhelium.ir.dialects.ckks.types import (
     CiphertextType,
     PlaintextType,
@@ -86,7 +88,8 @@ class MultiplyRescaleOp(DeclaredOperation):
     def transfer(cls, lhs: CkksState, rhs: CkksState, key: CkksState) -> CkksState:
         operation = cls.public_name()
         product = transfer_product(operation, lhs, rhs, None)
-        return transfer_rescale(operation, transfer_key_switch(operation, product, key, None))
+        switched = transfer_key_switch(operation, product, [key], components=3)
+        return transfer_rescale(operation, switched)
 
     @classmethod
     def added_error(cls, lhs: CkksState, rhs: CkksState, key: CkksState) -> noise.Error:
@@ -103,7 +106,7 @@ class MultiplyRescaleOp(DeclaredOperation):
         return RelinearizeOp.key_symbols()
 
     @staticmethod
-    def reference(lhs: torch.Tensor, rhs: torch.Tensor, key: object = None) -> torch.Tensor:
+    def reference(lhs: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
         return lhs * rhs
 
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import torch
-from xdsl.irdl import irdl_op_definition, operand_def, result_def
+from xdsl.irdl import irdl_op_definition
 
-from fhelium.ir.dialects.ckks.types import CiphertextType
-from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
+from fhelium.ir.dialects.ckks.shapes import UnaryOperation
+from fhelium.ir.operation import EngineMethod, OperationFacts
 from fhelium.ir.rules import require, require_ciphertext
 from fhelium.values import CkksState, PolynomialDomain
 
 
-class DomainChange(DeclaredOperation):
+class DomainChange(UnaryOperation):
     """Base of the two changes: one operand, and the domains it goes from and to."""
 
     SOURCE: ClassVar[PolynomialDomain]
     TARGET: ClassVar[PolynomialDomain]
-    ciphertext = operand_def(CiphertextType)
-    result = result_def(CiphertextType)
     FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
 
     @classmethod
@@ -29,14 +26,10 @@ class DomainChange(DeclaredOperation):
         require(operation, ciphertext, "polynomial_domain", cls.SOURCE, remedy, "ciphertext")
         return ciphertext.replace(polynomial_domain=cls.TARGET)
 
-    @staticmethod
-    def reference(ciphertext: torch.Tensor) -> torch.Tensor:
-        return ciphertext
-
 
 @irdl_op_definition
 class CoefficientToNttOp(DomainChange):
-    """Transform coefficients to NTT values: m_k = sum_j c_j psi^((2 bitrev(k) + 1) j) mod q_i.
+    """Transform coefficients to NTT values: sum_j c_j psi^((2 bitrev(k) + 1) j) mod q_i.
 
     Shapes:
         [component, *batch, limb, N] -> the same shape.
@@ -103,7 +96,7 @@ class NttToCoefficientOp(DomainChange):
 
 
 @irdl_op_definition
-class FromMontgomeryOp(DeclaredOperation):
+class FromMontgomeryOp(UnaryOperation):
     """Write Montgomery residues in standard form: c = a R^-1 (mod q_i), R the word's radix.
 
     Operations on ciphertexts take standard residues. An Engine's ciphertexts have no other form;
@@ -123,8 +116,6 @@ class FromMontgomeryOp(DeclaredOperation):
     """
 
     name = "ckks.from_montgomery"
-    ciphertext = operand_def(CiphertextType)
-    result = result_def(CiphertextType)
     FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
 
     @classmethod
@@ -138,7 +129,3 @@ class FromMontgomeryOp(DeclaredOperation):
             "ciphertext",
         )
         return ciphertext.replace(residue_representation="standard")
-
-    @staticmethod
-    def reference(ciphertext: torch.Tensor) -> torch.Tensor:
-        return ciphertext

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torch
-from xdsl.dialects.builtin import IntegerAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
-    opt_prop_def,
     prop_def,
     result_def,
+    var_operand_def,
+    var_result_def,
 )
 
-from fhelium.ir.dialects.ckks.arithmetic import KeySwitchOperation, transfer_key_switch
+from fhelium.errors import StateError
+from fhelium.ir.dialects.ckks.key_switching import KeySwitchOperation
+from fhelium.ir.dialects.ckks.states import transfer_key_switch
 from fhelium.ir.dialects.ckks.types import CiphertextType, ConjugationKeyType, RotationKeyType
 from fhelium.ir.operation import EngineMethod
-from fhelium.ir.rules import require_ciphertext
-from fhelium.values import (
-    CkksState,
-    PolynomialDomain,
-    conjugation_element,
-    galois_element,
-)
+from fhelium.values import CkksState, PolynomialDomain, conjugation_element, galois_element
 
 
 @irdl_op_definition
@@ -70,7 +68,6 @@ class RotateOp(KeySwitchOperation):
     ciphertext = operand_def(CiphertextType)
     key = opt_operand_def(RotationKeyType)
     step = prop_def(IntegerAttr)
-    output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
     # A key of another kind has no step; the operand check then says so.
@@ -87,35 +84,112 @@ class RotateOp(KeySwitchOperation):
         step: int,
         output_domain: PolynomialDomain | None = None,
     ) -> CkksState:
-        operation = cls.public_name()
-        require_ciphertext(operation, ciphertext, components=2)
-        return transfer_key_switch(operation, ciphertext, key, output_domain)
+        return transfer_key_switch(cls.public_name(), ciphertext, [key], output_domain)
 
     @classmethod
     def call_facts(
-        cls,
-        ciphertext: CkksState,
-        key: CkksState,
-        *,
-        step: int,
-        output_domain: PolynomialDomain | None = None,
+        cls, ciphertext: CkksState, key: CkksState, *, step: int, **others: Any
     ) -> dict[str, Any]:
         element = galois_element(step, ciphertext.config)
-        return super().call_facts(ciphertext, galois_element=element, output_domain=output_domain)
+        return super().call_facts(ciphertext, galois_element=element, **others)
 
     @classmethod
     def key_symbols(cls, *, step: int, **others: Any) -> tuple[str, ...]:
         return (f"rotation-key:{step}",)
 
     @staticmethod
-    def reference(
-        ciphertext: torch.Tensor,
-        key: object = None,
-        *,
-        step: int,
-        output_domain: PolynomialDomain | None = None,
-    ) -> torch.Tensor:
+    def reference(ciphertext: torch.Tensor, *, step: int, **others: Any) -> torch.Tensor:
         return torch.roll(ciphertext, step, dims=-1)
+
+
+@irdl_op_definition
+class RotateManyOp(KeySwitchOperation):
+    """Rotate one ciphertext by several steps, sharing what the rotations have in common.
+
+    The digits are raised to QP and transformed once; each step permutes them, multiplies with its
+    key and divides by P (hoisting). The results are bit for bit those of single rotations: an
+    automorphism maps a centred digit to a centred digit.
+
+    Shapes:
+        [2, *batch, limb, N] -> one such result for each step.
+
+    State:
+        Unchanged but for the noise bound, which grows by one key switch.
+
+    Cost:
+        One ModUp for all, one inner product and ModDown a step.
+
+    Args:
+        ciphertext: The encrypted vector, two components.
+        steps: Any ints; each counts modulo the number of slots, and 0 gives a copy.
+        output_domain: "coefficient" or "ntt"; the input's domain when omitted.
+
+    Raises:
+        MissingKeyError: ``engine.keys`` lacks a step; the text names it and those that exist.
+        StateError: The ciphertext has three components or is not standard over Q.
+
+    Example:
+        >>> engine.add_keys(engine.create_evaluation_keys(secret_key, steps=(1, 2)))
+        >>> [part.depth for part in engine.rotate_many_by_steps(x, (0, 1, 2))]
+        [0, 0, 0]
+
+    Source:
+        Halevi, Shoup (CRYPTO 2018), "Faster homomorphic linear transformations in HElib".
+    """
+
+    name = "ckks.rotate_many"
+    ciphertext = operand_def(CiphertextType)
+    keys = var_operand_def(RotationKeyType)
+    steps = prop_def(ArrayAttr[IntegerAttr])
+    results_ = var_result_def(CiphertextType)
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    ENGINE: ClassVar = EngineMethod(
+        "rotate_many_by_steps",
+        "rotation",
+        derived={"steps": "[key.step for key in keys]"},
+        generated=False,
+        with_one_key="rotate_with_key",
+    )
+
+    @classmethod
+    def transfer(
+        cls,
+        ciphertext: CkksState,
+        keys: Sequence[CkksState],
+        *,
+        steps: tuple[int, ...],
+        output_domain: PolynomialDomain | None = None,
+    ) -> CkksState:
+        operation = cls.public_name()
+        if len(keys) != len(steps):
+            raise StateError(
+                operation,
+                f"there are {len(keys)} keys and {len(steps)} steps",
+                "Each step has one key",
+                "Pass one key a step",
+            )
+        return transfer_key_switch(operation, ciphertext, keys, output_domain)
+
+    @classmethod
+    def call_facts(
+        cls, ciphertext: CkksState, keys: Any, *, steps: tuple[int, ...], **others: Any
+    ) -> dict[str, Any]:
+        elements = tuple(galois_element(step, ciphertext.config) for step in steps)
+        return super().call_facts(ciphertext, galois_elements=elements, **others)
+
+    @classmethod
+    def key_symbols(cls, *, steps: tuple[int, ...], **others: Any) -> tuple[str, ...]:
+        return tuple(f"rotation-key:{step}" for step in steps)
+
+    @classmethod
+    def result_count(cls, ciphertext: Any, keys: Sequence[Any]) -> int:
+        return len(keys)
+
+    @staticmethod
+    def reference(
+        ciphertext: torch.Tensor, *, steps: tuple[int, ...], **others: Any
+    ) -> list[torch.Tensor]:
+        return [torch.roll(ciphertext, step, dims=-1) for step in steps]
 
 
 @irdl_op_definition
@@ -152,7 +226,6 @@ class ConjugateOp(KeySwitchOperation):
     name = "ckks.conjugate"
     ciphertext = operand_def(CiphertextType)
     key = operand_def(ConjugationKeyType)
-    output_domain = opt_prop_def(StringAttr)
     result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod(
         "conjugate", "rotation", key_lookup="self._key_source.conjugation()"
@@ -166,30 +239,17 @@ class ConjugateOp(KeySwitchOperation):
         *,
         output_domain: PolynomialDomain | None = None,
     ) -> CkksState:
-        operation = cls.public_name()
-        require_ciphertext(operation, ciphertext, components=2)
-        return transfer_key_switch(operation, ciphertext, key, output_domain)
+        return transfer_key_switch(cls.public_name(), ciphertext, [key], output_domain)
 
     @classmethod
-    def call_facts(
-        cls,
-        ciphertext: CkksState,
-        key: CkksState,
-        *,
-        output_domain: PolynomialDomain | None = None,
-    ) -> dict[str, Any]:
+    def call_facts(cls, ciphertext: CkksState, key: CkksState, **others: Any) -> dict[str, Any]:
         element = conjugation_element(ciphertext.config)
-        return super().call_facts(ciphertext, galois_element=element, output_domain=output_domain)
+        return super().call_facts(ciphertext, galois_element=element, **others)
 
     @classmethod
     def key_symbols(cls, **attributes: Any) -> tuple[str, ...]:
         return ("conjugation-key",)
 
     @staticmethod
-    def reference(
-        ciphertext: torch.Tensor,
-        key: object = None,
-        *,
-        output_domain: PolynomialDomain | None = None,
-    ) -> torch.Tensor:
+    def reference(ciphertext: torch.Tensor, **others: Any) -> torch.Tensor:
         return ciphertext.conj()

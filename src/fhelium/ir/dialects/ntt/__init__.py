@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Dialect
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
 
-from fhelium.ir.dialects.rns.exact import integers, moduli_of
+from fhelium.ir.dialects.rns.exact import integers, moduli_of, odd_powers
 from fhelium.ir.dialects.rns.types import ResiduesType
 from fhelium.ir.operation import DeclaredOperation, OperationFacts
 from fhelium.ir.rules import require
@@ -19,10 +20,27 @@ from fhelium.values import CkksState, PolynomialDomain
 
 def _evaluation_matrix(degree: int, psi: int, q: int) -> np.ndarray:
     """Return entry [j, k] = psi^(j (2 bitrev(k) + 1)) mod q as Python integers."""
-    bits = degree.bit_length() - 1
-    exponents = [2 * int(format(k, f"0{bits}b")[::-1], 2) + 1 for k in range(degree)]
+    exponents = odd_powers(degree)
     rows = [[pow(psi, j * exponent, q) for exponent in exponents] for j in range(degree)]
     return np.array(rows, dtype=object)
+
+
+def _inverse_matrix(degree: int, psi: int, q: int) -> np.ndarray:
+    """Return the inverse: unitary up to N, it holds the inverse powers, transposed."""
+    return _evaluation_matrix(degree, pow(psi, -1, q), q).T * pow(degree, -1, q)
+
+
+def _transformed(
+    matrix: Callable[[int, int, int], np.ndarray],
+    input: torch.Tensor,
+    roots: torch.Tensor,
+    rns_params: torch.Tensor,
+) -> torch.Tensor:
+    rows = [
+        integers(input[..., limb, :]) @ matrix(input.shape[-1], psi, q) % q
+        for limb, (q, psi) in enumerate(zip(moduli_of(rns_params), roots.tolist(), strict=True))
+    ]
+    return torch.from_numpy(np.stack(rows, axis=-2).astype(np.int64)).to(input.dtype)
 
 
 class Transform(DeclaredOperation):
@@ -67,11 +85,7 @@ class ForwardOp(Transform):
     def reference(
         input: torch.Tensor, roots: torch.Tensor, rns_params: torch.Tensor
     ) -> torch.Tensor:
-        rows = []
-        for limb, (q, psi) in enumerate(zip(moduli_of(rns_params), roots.tolist(), strict=True)):
-            matrix = _evaluation_matrix(input.shape[-1], psi, q)
-            rows.append(integers(input[..., limb, :]) @ matrix % q)
-        return torch.from_numpy(np.stack(rows, axis=-2).astype(np.int64)).to(input.dtype)
+        return _transformed(_evaluation_matrix, input, roots, rns_params)
 
 
 @irdl_op_definition
@@ -93,13 +107,7 @@ class InverseOp(Transform):
     def reference(
         input: torch.Tensor, roots: torch.Tensor, rns_params: torch.Tensor
     ) -> torch.Tensor:
-        degree = input.shape[-1]
-        rows = []
-        for limb, (q, psi) in enumerate(zip(moduli_of(rns_params), roots.tolist(), strict=True)):
-            # The matrix is unitary up to N: its inverse holds the inverse powers, transposed.
-            matrix = _evaluation_matrix(degree, pow(psi, -1, q), q).T * pow(degree, -1, q)
-            rows.append(integers(input[..., limb, :]) @ matrix % q)
-        return torch.from_numpy(np.stack(rows, axis=-2).astype(np.int64)).to(input.dtype)
+        return _transformed(_inverse_matrix, input, roots, rns_params)
 
 
 NTT = Dialect("ntt", [ForwardOp, InverseOp])

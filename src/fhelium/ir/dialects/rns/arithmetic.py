@@ -10,22 +10,10 @@ from xdsl.irdl import irdl_op_definition
 from fhelium.ir.dialects.rns.exact import limb_wise
 from fhelium.ir.dialects.rns.shapes import BinaryOperation, UnaryOperation
 from fhelium.ir.operation import OperationFacts
-from fhelium.ir.rules import require
-from fhelium.values import CkksState, require_agreement
+from fhelium.ir.rules import agreed, require
+from fhelium.values import CkksState
 
-_LIMB_WISE = OperationFacts(limb_wise=True, in_place=True)
-
-
-def _transfer_residues(operation: str, lhs: CkksState, rhs: CkksState) -> CkksState:
-    require_agreement(
-        operation,
-        (lhs, rhs),
-        "depth",
-        "modulus_basis",
-        "polynomial_domain",
-        "residue_representation",
-    )
-    return lhs
+_IN_PLACE = OperationFacts(limb_wise=True, in_place=True)
 
 
 @irdl_op_definition
@@ -37,11 +25,7 @@ class AddStandardOp(BinaryOperation):
     """
 
     name = "rns.add_standard"
-    FACTS: ClassVar = _LIMB_WISE
-
-    @classmethod
-    def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
-        return _transfer_residues(cls.name, lhs, rhs)
+    FACTS: ClassVar = _IN_PLACE
 
     @staticmethod
     def reference(lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:
@@ -57,11 +41,7 @@ class SubtractStandardOp(BinaryOperation):
     """
 
     name = "rns.subtract_standard"
-    FACTS: ClassVar = _LIMB_WISE
-
-    @classmethod
-    def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
-        return _transfer_residues(cls.name, lhs, rhs)
+    FACTS: ClassVar = _IN_PLACE
 
     @staticmethod
     def reference(lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:
@@ -77,11 +57,7 @@ class NegateStandardOp(UnaryOperation):
     """
 
     name = "rns.negate_standard"
-    FACTS: ClassVar = _LIMB_WISE
-
-    @classmethod
-    def transfer(cls, input: CkksState) -> CkksState:
-        return input
+    FACTS: ClassVar = _IN_PLACE
 
     @staticmethod
     def reference(input: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:
@@ -102,20 +78,14 @@ class MultiplyMontgomeryOp(BinaryOperation):
     """
 
     name = "rns.multiply_montgomery"
-    FACTS: ClassVar = _LIMB_WISE
+    FACTS: ClassVar = _IN_PLACE
 
     @classmethod
     def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
-        require_agreement(cls.name, (lhs, rhs), "depth", "modulus_basis", "polynomial_domain")
-        require(
-            cls.name,
-            rhs,
-            "residue_representation",
-            "montgomery",
-            "Convert the factor with rns.to_montgomery",
-            "second factor",
-        )
-        return lhs
+        remedy = "Convert the factor with rns.to_montgomery"
+        require(cls.name, rhs, "residue_representation", "montgomery", remedy, "second factor")
+        axes = ("depth", "modulus_basis", "polynomial_domain")
+        return lhs.replace(**agreed(cls.name, (lhs, rhs), *axes))
 
     @staticmethod
     def reference(lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:
@@ -131,7 +101,7 @@ class ToMontgomeryOp(UnaryOperation):
     """
 
     name = "rns.to_montgomery"
-    FACTS: ClassVar = _LIMB_WISE
+    FACTS: ClassVar = _IN_PLACE
 
     @classmethod
     def transfer(cls, input: CkksState) -> CkksState:
@@ -152,13 +122,12 @@ class FromMontgomeryOp(UnaryOperation):
     """
 
     name = "rns.from_montgomery"
-    FACTS: ClassVar = _LIMB_WISE
+    FACTS: ClassVar = _IN_PLACE
 
     @classmethod
     def transfer(cls, input: CkksState) -> CkksState:
-        require(
-            cls.name, input, "residue_representation", "montgomery", "It is in that form already"
-        )
+        remedy = "It is in that form already"
+        require(cls.name, input, "residue_representation", "montgomery", remedy)
         return input.replace(residue_representation="standard")
 
     @staticmethod

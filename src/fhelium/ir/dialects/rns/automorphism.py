@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.irdl import irdl_op_definition, prop_def
 
-from fhelium.ir.dialects.rns.exact import moduli_of
+from fhelium.errors import StateError
+from fhelium.ir.dialects.rns.exact import moduli_of, odd_powers
 from fhelium.ir.dialects.rns.shapes import UnaryOperation
-from fhelium.ir.operation import OperationFacts
 from fhelium.values import CkksState
 
 
@@ -27,10 +27,16 @@ class AutomorphismOp(UnaryOperation):
 
     name = "rns.automorphism"
     galois_element = prop_def(IntegerAttr)
-    FACTS: ClassVar = OperationFacts(limb_wise=True)
 
     @classmethod
     def transfer(cls, input: CkksState, *, galois_element: int) -> CkksState:
+        if galois_element % 2 == 0:
+            raise StateError(
+                cls.name,
+                f"galois_element is {galois_element}, needed is an odd number",
+                "X -> X^g permutes the roots of X^N + 1 where g is odd",
+                "Take the element that a step or the conjugation stands for",
+            )
         return input
 
     @staticmethod
@@ -60,7 +66,6 @@ def _coefficients(input: torch.Tensor, rns_params: torch.Tensor, element: int) -
 
 def _evaluations(input: torch.Tensor, rns_params: torch.Tensor, element: int) -> torch.Tensor:
     degree = input.shape[-1]
-    bits = degree.bit_length() - 1
-    exponents = [2 * int(format(k, f"0{bits}b")[::-1], 2) + 1 for k in range(degree)]
+    exponents = odd_powers(degree)
     place = {exponent: k for k, exponent in enumerate(exponents)}
     return input[..., [place[exponent * element % (2 * degree)] for exponent in exponents]]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import torch
 from xdsl.irdl import irdl_op_definition, operand_def, result_def
 
 from fhelium.ir.dialects.rns.exact import centred, integers, moduli_of, residues
+from fhelium.ir.dialects.rns.shapes import require_coefficients
 from fhelium.ir.dialects.rns.types import ResiduesType
 from fhelium.ir.operation import DeclaredOperation
 from fhelium.ir.rules import require
@@ -41,8 +43,7 @@ class ModUpOp(DeclaredOperation):
 
     @classmethod
     def transfer(cls, input: CkksState) -> CkksState:
-        remedy = "Transform it with ntt.inverse"
-        require(cls.name, input, "polynomial_domain", "coefficient", remedy)
+        require_coefficients(cls.name, input)
         require(cls.name, input, "modulus_basis", "Q", "It is on QP already")
         return input.replace(modulus_basis="QP")
 
@@ -56,9 +57,8 @@ class ModUpOp(DeclaredOperation):
         rns_params: torch.Tensor,
     ) -> torch.Tensor:
         moduli = moduli_of(rns_params)
-        bounds = digit_bounds.tolist()
         digits = []
-        for start, end in pairwise(bounds):
+        for start, end in pairwise(digit_bounds.tolist()):
             values = centred(integers(input[..., start:end, :]), moduli[start:end])
             digits.append(residues(values, moduli, input.dtype))
         return torch.stack(digits)
@@ -87,8 +87,7 @@ class ModDownOp(DeclaredOperation):
 
     @classmethod
     def transfer(cls, input: CkksState) -> CkksState:
-        remedy = "Transform it with ntt.inverse"
-        require(cls.name, input, "polynomial_domain", "coefficient", remedy)
+        require_coefficients(cls.name, input)
         require(cls.name, input, "modulus_basis", "QP", "It is on Q already")
         return input.replace(modulus_basis="Q")
 
@@ -105,8 +104,6 @@ class ModDownOp(DeclaredOperation):
         kept = len(moduli) - special_scale.shape[0]
         values = integers(input)
         remainder = centred(values[..., kept:, :], moduli[kept:])
-        product = 1
-        for p in moduli[kept:]:
-            product *= p
         whole = centred(values, moduli)
-        return residues((whole - remainder) // product, moduli[:kept], input.dtype)
+        quotient = (whole - remainder) // math.prod(moduli[kept:])
+        return residues(quotient, moduli[:kept], input.dtype)

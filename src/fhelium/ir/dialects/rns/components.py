@@ -10,20 +10,19 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def
 
 from fhelium.errors import StateError
 from fhelium.ir.dialects.rns.exact import limb_wise
-from fhelium.ir.dialects.rns.shapes import BinaryOperation
+from fhelium.ir.dialects.rns.shapes import BinaryOperation, require_standard
 from fhelium.ir.dialects.rns.types import ResiduesType
 from fhelium.ir.operation import DeclaredOperation, OperationFacts
+from fhelium.ir.rules import require_reachable
 from fhelium.ir.types import TableType
-from fhelium.values import CkksState, require_agreement
-
-_AXES = ("depth", "modulus_basis", "polynomial_domain", "residue_representation")
+from fhelium.values import CkksState
 
 
 def _require_components(operation: str, state: CkksState, wanted: int) -> None:
-    if state.components is not None and wanted > state.components:
+    if wanted < 1 or (state.components is not None and wanted > state.components):
         raise StateError(
             operation,
-            f"asked for are {wanted} components, there are {state.components}",
+            f"asked for are {wanted} components, there are {state.components or 'at most 3'}",
             "A part is inside the whole",
             "Name components that exist",
         )
@@ -93,13 +92,7 @@ class DropLimbsOp(DeclaredOperation):
 
     @classmethod
     def transfer(cls, input: CkksState, *, target_depth: int) -> CkksState:
-        if input.depth is not None and target_depth < input.depth:
-            raise StateError(
-                cls.name,
-                f"the residues are at depth {input.depth}, asked for is {target_depth}",
-                "Dropped limbs cannot come back",
-                "Name a depth that is at least as large",
-            )
+        require_reachable(cls.name, input, target_depth)
         return input.replace(depth=target_depth)
 
     @staticmethod
@@ -116,12 +109,6 @@ class AddToFirstComponentOp(BinaryOperation):
     """
 
     name = "rns.add_to_first_component"
-    FACTS: ClassVar = OperationFacts(limb_wise=True)
-
-    @classmethod
-    def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
-        require_agreement(cls.name, (lhs, rhs), *_AXES)
-        return lhs
 
     @staticmethod
     def reference(lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:
@@ -149,6 +136,7 @@ class AddConstantOp(DeclaredOperation):
 
     @classmethod
     def transfer(cls, input: CkksState) -> CkksState:
+        require_standard(cls.name, input)
         return input
 
     @staticmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -25,6 +26,12 @@ def radix_of(rns_params: torch.Tensor) -> list[int]:
     return [1 << int(bits) for bits in rns_params[2].tolist()]
 
 
+def odd_powers(degree: int) -> list[int]:
+    """Return the exponent of psi that each NTT value belongs to: 2 bitrev(k) + 1."""
+    bits = degree.bit_length() - 1
+    return [2 * int(format(k, f"0{bits}b")[::-1], 2) + 1 for k in range(degree)]
+
+
 def limb_wise(
     function: Callable[..., Integers], rns_params: torch.Tensor, *operands: torch.Tensor
 ) -> torch.Tensor:
@@ -43,9 +50,7 @@ def limb_wise(
 
 def centred(residues: Integers, moduli: list[int]) -> Integers:
     """Return the integer of least size for each column of residues [*batch, limb, N]."""
-    product = 1
-    for q in moduli:
-        product *= q
+    product = math.prod(moduli)
     total = np.zeros(residues.shape[:-2] + residues.shape[-1:], dtype=object)
     for limb, q in enumerate(moduli):
         rest = product // q

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from functools import partial, reduce
+from typing import ClassVar
 
 import torch
 from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, result_def
 
+from fhelium.ir.dialects.rns.arithmetic import MultiplyMontgomeryOp
 from fhelium.ir.dialects.rns.exact import centred, integers, limb_wise, moduli_of, residues
-from fhelium.ir.dialects.rns.shapes import BinaryOperation, UnaryOperation
+from fhelium.ir.dialects.rns.shapes import (
+    BinaryOperation,
+    UnaryOperation,
+    require_coefficients,
+    require_standard,
+)
 from fhelium.ir.dialects.rns.types import ResiduesType
 from fhelium.ir.operation import DeclaredOperation, OperationFacts
-from fhelium.ir.rules import require, require_depth_left
+from fhelium.ir.rules import Rounding, require, require_depth_left, require_rounding
 from fhelium.ir.types import TableType
-from fhelium.values import CkksState, require_agreement
+from fhelium.values import CkksState
 
 _FORWARD = "Transform it with ntt.forward"
 
@@ -36,22 +43,20 @@ class CiphertextProductOp(BinaryOperation):
     """
 
     name = "rns.ciphertext_product"
-    FACTS: ClassVar = OperationFacts(limb_wise=True)
 
     @classmethod
     def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
         for state in (lhs, rhs):
             require(cls.name, state, "polynomial_domain", "ntt", _FORWARD)
             require(cls.name, state, "components", 2, "Relinearize it first")
-        require_agreement(cls.name, (lhs, rhs), "depth", "modulus_basis", "residue_representation")
-        return lhs.replace(components=3)
+            require_standard(cls.name, state)
+        return super().transfer(lhs, rhs).replace(components=3)
 
     @staticmethod
     def reference(lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:
         cross = [_multiply(rns_params, lhs[i], rhs[1 - i]) for i in range(2)]
-        middle = _add(rns_params, *cross)
-        ends = [_multiply(rns_params, lhs[i], rhs[i]) for i in range(2)]
-        return torch.stack([ends[0], middle, ends[1]])
+        first, last = (_multiply(rns_params, lhs[i], rhs[i]) for i in range(2))
+        return torch.stack([first, _add(rns_params, *cross), last])
 
 
 @irdl_op_definition
@@ -63,7 +68,6 @@ class CiphertextSquareOp(UnaryOperation):
     """
 
     name = "rns.ciphertext_square"
-    FACTS: ClassVar = OperationFacts(limb_wise=True)
 
     @classmethod
     def transfer(cls, input: CkksState) -> CkksState:
@@ -97,9 +101,7 @@ class MultiplyConstantOp(DeclaredOperation):
     def reference(
         input: torch.Tensor, constant: torch.Tensor, rns_params: torch.Tensor
     ) -> torch.Tensor:
-        return limb_wise(
-            lambda q, radix, a, b: a * b * pow(radix, -1, q), rns_params, input, constant
-        )
+        return MultiplyMontgomeryOp.reference(input, constant, rns_params)
 
 
 @irdl_op_definition
@@ -125,8 +127,9 @@ class KeySwitchInnerProductOp(DeclaredOperation):
 
     @classmethod
     def transfer(cls, digits: CkksState, key: CkksState) -> CkksState:
-        require(cls.name, digits, "modulus_basis", "QP", "Raise it with rns.mod_up")
-        require(cls.name, digits, "polynomial_domain", "ntt", _FORWARD)
+        for state in (digits, key):
+            require(cls.name, state, "modulus_basis", "QP", "Raise it with rns.mod_up")
+            require(cls.name, state, "polynomial_domain", "ntt", _FORWARD)
         require(cls.name, key, "residue_representation", "montgomery", "Keys are kept in that form")
         return digits.replace(components=2)
 
@@ -135,17 +138,11 @@ class KeySwitchInnerProductOp(DeclaredOperation):
         digits: torch.Tensor, key: torch.Tensor, rns_params: torch.Tensor
     ) -> torch.Tensor:
         active = key[key.shape[0] - digits.shape[0] :, :, key.shape[2] - rns_params.shape[1] :]
-
-        def reduced(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-            return MultiplyConstantOp.reference(a, b, rns_params)
-
+        pairs = list(zip(digits, active, strict=True))
         sums = []
         for part in range(2):
-            terms = [reduced(x, k[part]) for x, k in zip(digits, active, strict=True)]
-            total = terms[0]
-            for term in terms[1:]:
-                total = _add(rns_params, total, term)
-            sums.append(total)
+            terms = (MultiplyConstantOp.reference(x, k[part], rns_params) for x, k in pairs)
+            sums.append(reduce(partial(_add, rns_params), terms))
         return torch.stack(sums)
 
 
@@ -171,13 +168,10 @@ class RescaleOp(DeclaredOperation):
     FACTS: ClassVar = OperationFacts(consumes_depth=True)
 
     @classmethod
-    def transfer(
-        cls, input: CkksState, *, rounding: Literal["nearest", "truncate"] = "nearest"
-    ) -> CkksState:
-        require(
-            cls.name, input, "polynomial_domain", "coefficient", "Transform it with ntt.inverse"
-        )
+    def transfer(cls, input: CkksState, *, rounding: Rounding = "nearest") -> CkksState:
+        require_coefficients(cls.name, input)
         require_depth_left(cls.name, input)
+        require_rounding(cls.name, rounding)
         return input.replace(depth=None if input.depth is None else input.depth + 1)
 
     @staticmethod
@@ -186,7 +180,7 @@ class RescaleOp(DeclaredOperation):
         inverse: torch.Tensor,
         rns_params: torch.Tensor,
         *,
-        rounding: Literal["nearest", "truncate"] = "nearest",
+        rounding: Rounding = "nearest",
     ) -> torch.Tensor:
         moduli = moduli_of(rns_params)
         values = integers(input)

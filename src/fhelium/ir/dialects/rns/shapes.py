@@ -1,12 +1,16 @@
-"""Operand lists that several residue operations share."""
+"""What residue operations share: operand lists, the state they keep, and the forms they take."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 from xdsl.irdl import operand_def, result_def
 
 from fhelium.ir.dialects.rns.types import ResiduesType
-from fhelium.ir.operation import DeclaredOperation
+from fhelium.ir.operation import DeclaredOperation, OperationFacts
+from fhelium.ir.rules import agreed, require
 from fhelium.ir.types import TableType
+from fhelium.values import CkksState
 
 
 class UnaryOperation(DeclaredOperation):
@@ -15,6 +19,11 @@ class UnaryOperation(DeclaredOperation):
     input = operand_def(ResiduesType)
     rns_params = operand_def(TableType)
     result = result_def(ResiduesType)
+    FACTS: ClassVar = OperationFacts(limb_wise=True)
+
+    @classmethod
+    def transfer(cls, input: CkksState) -> CkksState:
+        return input
 
 
 class BinaryOperation(DeclaredOperation):
@@ -24,3 +33,21 @@ class BinaryOperation(DeclaredOperation):
     rhs = operand_def(ResiduesType)
     rns_params = operand_def(TableType)
     result = result_def(ResiduesType)
+    FACTS: ClassVar = OperationFacts(limb_wise=True)
+
+    @classmethod
+    def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
+        axes = ("depth", "modulus_basis", "polynomial_domain", "residue_representation")
+        return lhs.replace(**agreed(cls.name, (lhs, rhs), *axes))
+
+
+def require_standard(operation: str, state: CkksState) -> None:
+    """Refuse residues times R, whose products and exact representatives are not the value's."""
+    remedy = "Convert it with rns.from_montgomery"
+    require(operation, state, "residue_representation", "standard", remedy)
+
+
+def require_coefficients(operation: str, state: CkksState) -> None:
+    """Refuse residues that exact representatives cannot be taken of."""
+    require(operation, state, "polynomial_domain", "coefficient", "Transform it with ntt.inverse")
+    require_standard(operation, state)

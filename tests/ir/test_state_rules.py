@@ -1,0 +1,136 @@
+"""What the rules refuse that no Engine can be asked, and what they conclude from two operands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fhelium.errors import BoundError, DepthExhaustedError, ProgramError, StateError
+from fhelium.ir.dialects import ckks, logical, rns
+from fhelium.ir.program import Program
+from fhelium.values import CkksState
+
+RESIDUES = {"depth": 0, "polynomial_domain": "coefficient", "modulus_basis": "Q", "components": 2}
+FACTOR = {"polynomial_domain": "ntt", "residue_representation": "montgomery"}
+
+
+def state(config, **axes: Any) -> CkksState:
+    return CkksState(config=config, insecure=True, **axes)
+
+
+@pytest.mark.parametrize(
+    ("operation", "axes", "attributes", "fact"),
+    [
+        (rns.ComponentOp, {}, {"index": -1}, "asked for are 0 components, there are 2"),
+        (rns.FirstComponentsOp, {}, {"count": 0}, "asked for are 0 components, there are 2"),
+        (rns.DropLimbsOp, {}, {"target_depth": 9}, "asked for depth 9, the largest depth is 3"),
+        (rns.DropLimbsOp, {"depth": None}, {"target_depth": -1}, "asked for is -1"),
+        (rns.AutomorphismOp, {}, {"galois_element": 4}, "galois_element is 4, needed is an odd"),
+        (rns.RescaleOp, {}, {"rounding": "up"}, "rounding is 'up', needed is 'nearest' or"),
+        (ckks.RescaleOp, {}, {"rounding": "up"}, "rounding is 'up', needed is 'nearest' or"),
+        (ckks.ModSwitchOp, {"depth": None}, {"depth": -1}, "asked for is -1"),
+    ],
+)
+def test_attributes_that_mean_nothing(small, operation, axes, attributes, fact) -> None:
+    """They are refused also where nothing else is known."""
+    with pytest.raises((StateError, DepthExhaustedError), match=fact):
+        operation.transfer(state(small.config, **{**RESIDUES, **axes}), **attributes)
+
+
+@pytest.mark.parametrize(
+    ("operation", "domain"),
+    [
+        (rns.ModUpOp, "coefficient"),
+        (rns.ModDownOp, "coefficient"),
+        (rns.RescaleOp, "coefficient"),
+        (rns.CiphertextSquareOp, "ntt"),
+        (rns.AddConstantOp, "ntt"),
+    ],
+)
+def test_what_is_computed_on_the_numbers_themselves_takes_no_montgomery_form(
+    small, operation, domain
+) -> None:
+    axes = {**RESIDUES, "polynomial_domain": domain, "residue_representation": "montgomery"}
+    with pytest.raises(StateError, match="residue representation is montgomery, needed is standa"):
+        operation.transfer(state(small.config, **axes))
+
+
+def test_a_key_is_on_qp(small) -> None:
+    digits = state(small.config, polynomial_domain="ntt", modulus_basis="QP")
+    with pytest.raises(StateError, match="modulus basis is Q, needed is QP"):
+        rns.KeySwitchInnerProductOp.transfer(digits, digits.replace(modulus_basis="Q"))
+
+
+def test_a_plaintext_is_on_q(small) -> None:
+    for operation in (ckks.AddPlaintextOp, ckks.MultiplyPlaintextOp):
+        with pytest.raises(StateError, match="modulus basis is QP, needed is Q"):
+            operation.transfer(state(small.config), state(small.config, modulus_basis="QP"))
+
+
+def test_a_sum_has_terms() -> None:
+    for operation, lists in ((ckks.AddManyOp, 1), (ckks.SumPlaintextProductsOp, 2)):
+        with pytest.raises(StateError, match=f"{operation.public_name()}: there are no terms"):
+            operation.transfer(*[[]] * lists)
+
+
+@pytest.mark.parametrize("period", [0, 3, 1024])
+def test_a_period_is_a_power_of_two(small, period) -> None:
+    with pytest.raises(StateError, match=f"size is {period}, the number of slots is 512"):
+        logical.SumOp.lower(None, small.config, None, period=period)  # pyright: ignore
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    ("operation", "axes"),
+    [
+        (ckks.AddOp, {"depth": 1, "scale": 2.0**30, "polynomial_domain": "ntt", "components": 2}),
+        (ckks.MultiplyOp, {"depth": 1, "polynomial_domain": "ntt"}),
+        (rns.AddStandardOp, {"depth": 1, "modulus_basis": "QP", "polynomial_domain": "ntt"}),
+    ],
+)
+def test_a_result_knows_what_either_operand_knows(small, operation, axes, order) -> None:
+    known = state(small.config, **axes)
+    result = operation.transfer(*(known, state(small.config))[::order])
+    assert {axis: getattr(result, axis) for axis in axes} == axes | (
+        {"components": 3} if "components" in axes and operation is ckks.MultiplyOp else {}
+    )
+
+
+def test_a_result_knows_what_the_plaintext_knows(small) -> None:
+    ciphertext, plaintext = state(small.config), state(small.config, depth=2, scale=2.0**30)
+    result = ckks.AddPlaintextOp.transfer(ciphertext, plaintext)
+    assert (result.depth, result.scale) == (2, 2.0**30)
+
+
+def test_errors_name_the_operation_that_was_called(small) -> None:
+    """Also where its rule is made of another's."""
+    config = small.config
+    large = CkksState.fresh(config, message_bound=2.0**60, noise_bound=0.0, insecure=True)
+    factor = large.replace(**FACTOR, components=1)
+    with pytest.raises(BoundError, match=r"^align_to_depth: "):
+        ckks.AlignOp.transfer(large, depth=3)
+    with pytest.raises(BoundError, match=r"^sum_plaintext_products: "):
+        ckks.SumPlaintextProductsOp.transfer([large], [factor])
+
+
+@pytest.mark.parametrize(
+    ("axis", "fact"),
+    [
+        ("scale = 0.0", "scale is 0.0, needed is finite and at least 1"),
+        ("components = 7", "components is 7, it can be 1 or 2 or 3"),
+    ],
+)
+def test_texts_with_axes_that_no_value_has(axis, fact) -> None:
+    text = f"func.func @f(%x: !ckks.ciphertext<{axis}>) {{ func.return }}"
+    with pytest.raises(ProgramError, match=fact):
+        Program.parse(text)
+
+
+def test_a_polynomial_has_coefficients() -> None:
+    text = """func.func @f(%x: !semantic.tensor) -> !semantic.tensor {
+      %0 = "semantic.polynomial"(%x) <{coefficients = []}> : (!semantic.tensor) -> !semantic.tensor
+      func.return %0 : !semantic.tensor
+    }"""
+    with pytest.raises(ProgramError, match="a polynomial has 0 coefficients"):
+        Program.parse(text)
