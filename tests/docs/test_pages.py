@@ -32,10 +32,10 @@ def test_the_quick_start_runs_and_is_short():
     quick_start, compiled = separate_blocks("README.md")
     assert len([line for line in quick_start.splitlines() if line.strip()]) <= 15
     shown = run_python(quick_start + compiled).splitlines()
-    errors = [float(re.fullmatch(r"tensor\((.+), dtype=torch.float64\)", line)[1]) for line in shown]
-    error, difference = errors  # the compiled function gives what the calls above gave
+    pattern = r"tensor\((.+), dtype=torch.float64\)"
+    error, difference = (float(re.fullmatch(pattern, line)[1]) for line in shown)
     assert 0 < error < 2**-19
-    assert difference == 0
+    assert difference == 0  # the compiled function gives what the calls above it gave
 
 
 def test_the_parameter_page_runs():
