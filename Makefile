@@ -2,6 +2,8 @@
 #   TORCH=...        the torch to install where the base interpreter has none (2.11 or later)
 #   BASE_PYTHON=...  the interpreter that the environment .venv is made from
 #   PYTHON=...       an environment of your own instead of .venv: nothing is installed into it
+#   FHELIUM_NATIVE_BACKENDS=...   AUTO, CPU, CUDA or CPU+CUDA; AUTO follows torch (docs/cuda.md)
+export FHELIUM_NATIVE_BACKENDS ?= AUTO
 TORCH ?= torch==2.13.0
 PYTHON ?= .venv/bin/python
 BASE_PYTHON ?= $(firstword $(foreach name,python3 python3.11 python3.12 python3.13 python3.14,\
@@ -96,7 +98,7 @@ format: $(DEV_EXTRAS)
 # The native tests with a module that stops at what is out of bounds or undefined. Each instruction
 # set of the machine runs in it: tests/native compares them.
 sanitize: $(PACKAGE) $(DEV_EXTRAS)
-	@cmake -S . -B build/sanitize -G Ninja -DFHELIUM_SANITIZE=ON \
+	@cmake -S . -B build/sanitize -G Ninja -DFHELIUM_SANITIZE=ON -DFHELIUM_NATIVE_BACKENDS=CPU \
 	  -DPython_EXECUTABLE=$(abspath $(PYTHON)) > /dev/null
 	@cmake --build build/sanitize > build/sanitize/log.txt || { cat build/sanitize/log.txt; exit 1; }
 	@cmake --install build/sanitize --prefix build/sanitize/installed > /dev/null
@@ -110,7 +112,7 @@ cuda: $(PACKAGE) $(DEV_EXTRAS) sanitize
 	  { cat build/sanitize/log.txt; exit 1; }
 	FHELIUM_EMULATOR=build/sanitize/_emulated.so $(SANITIZED) -m "not slow" tests/cuda \
 	  -k "not order0 and not order1"
-	@if command -v nvcc > /dev/null; then \
+	@if cmake -P cmake/nvcc.cmake > /dev/null 2>&1; then \
 	  cmake -S . -B build/cuda -G Ninja -DFHELIUM_NATIVE_BACKENDS=CPU+CUDA \
 	    -DPython_EXECUTABLE=$(abspath $(PYTHON)) > /dev/null && \
 	  cmake --build build/cuda > build/cuda/log.txt || { cat build/cuda/log.txt; exit 1; }; \
@@ -127,7 +129,8 @@ wheel: $(BUILD_TOOLS) $(WHEEL_EXTRAS)
 
 # A development build into the source tree; of two builds the loader takes the later one.
 native: $(BUILD_TOOLS)
-	@cmake -S . -B build/native -G Ninja -DPython_EXECUTABLE=$(abspath $(PYTHON)) > /dev/null
+	@cmake -S . -B build/native -G Ninja -DFHELIUM_NATIVE_BACKENDS=$(FHELIUM_NATIVE_BACKENDS) \
+	  -DPython_EXECUTABLE=$(abspath $(PYTHON)) > /dev/null
 	@cmake --build build/native
 	@cmake --install build/native --prefix src > /dev/null
 
@@ -164,7 +167,7 @@ HAS_TORCH := -c 'import re, torch; v = re.match(r"(\d+)\.(\d+)", torch.__version
 
 .venv/.build-tools: .venv/.torch pyproject.toml
 	@echo "[3/5] build tools"
-	@$(PIP) install "scikit-build-core>=0.10" "cmake>=3.25" ninja
+	@$(PIP) install "scikit-build-core>=0.10" "cmake>=3.26" ninja
 	@touch $@
 
 .venv/.package: .venv/.build-tools $(NATIVE_SOURCES)

@@ -2,10 +2,11 @@
 
 Usage: FHELIUM_NATIVE_FOLDER=... python tools/check_cuda.py
 
-The variable names the folder of a module that was compiled with FHELIUM_NATIVE_BACKENDS=CPU+CUDA.
-It must load in this torch, with or without CUDA, and have a CUDA kernel for every operator but
-those that HOST_ONLY names. That no kernel spills registers or keeps an array in memory, its
-compilation has checked (cmake/backends.cmake). Prints the faults and exits 1 if there is one.
+The variable names the folder of a module that was compiled with FHELIUM_NATIVE_BACKENDS=CPU+CUDA,
+or CUDA for a torch with CUDA. It must load and have a CUDA kernel for every operator but those that
+HOST_ONLY names, and a CPU kernel for every one or, compiled for CUDA alone, for none. That no
+kernel spills registers or keeps an array in memory, its compilation has checked (cmake/cuda.cmake).
+Prints the faults and exits 1 if there is one.
 """
 
 from __future__ import annotations
@@ -36,18 +37,22 @@ HOST_ONLY = re.compile(
 
 
 def faults() -> Iterator[str]:
-    """Yield each operator whose registration is not as HOST_ONLY says, and what does not load."""
+    """Yield what does not load, and each operator whose registrations are not those needed."""
     status = native_status()
     if not status.loadable:
         yield status.reason
         return
     if "CUDA" not in status.backends:
-        yield f"the manifest names {'+'.join(status.backends)}, needed is CPU+CUDA"
+        yield f"the manifest names {'+'.join(status.backends)}, needed is CUDA among them"
     for name in operator_names():
-        registered = torch._C._dispatch_has_kernel_for_dispatch_key(name, "CUDA")
-        host_only = HOST_ONLY.fullmatch(name.removeprefix("fhelium_")) is not None
-        if registered == host_only:
-            yield f"{name} has {'a' if registered else 'no'} CUDA kernel"
+        cpu, cuda, both = (
+            torch._C._dispatch_has_kernel_for_dispatch_key(name, key)
+            for key in ("CPU", "CUDA", "CompositeExplicitAutograd")
+        )
+        if cuda == bool(HOST_ONLY.fullmatch(name.removeprefix("fhelium_"))):
+            yield f"{name} has {'a' if cuda else 'no'} CUDA kernel"
+        if cpu != ("CPU" in status.backends) and not both:
+            yield f"{name} has {'a' if cpu else 'no'} CPU kernel"
 
 
 def main() -> int:
@@ -60,7 +65,8 @@ def main() -> int:
         devices = cuda_info().reason or f"{len(cuda_info().devices)} devices"
         print(
             f"check_cuda: CUDA {manifest['cuda_toolkit']}, architectures "
-            f"{', '.join(manifest['cuda_architectures'])}: every operator is registered ({devices})"
+            f"{', '.join(manifest['cuda_architectures'])}: every operator of "
+            f"{'+'.join(manifest['backends'])} is registered ({devices})"
         )
     return 1 if found else 0
 

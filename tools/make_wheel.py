@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,16 +19,14 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-TOOLKIT = "/usr/local/cuda"
 MODULE = "fhelium/native/torchops/_ops.abi3.so"
 CUDA_INFO = "fhelium/native/cuda/_cuda_info.so"
 
 
 def has_nvcc() -> bool:
-    """Tell whether CMake will find a CUDA compiler, at the places where it looks."""
-    homes = (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), TOOLKIT)
-    path = os.pathsep.join([*(f"{home}/bin" for home in homes if home), os.environ["PATH"]])
-    return "CUDACXX" in os.environ or shutil.which("nvcc", path=path) is not None
+    """Tell whether CMake finds a CUDA compiler."""
+    script = str(ROOT / "cmake" / "nvcc.cmake")
+    return not subprocess.run(["cmake", "-P", script], check=False, capture_output=True).returncode
 
 
 def build(folder: Path) -> Path:

@@ -150,6 +150,7 @@ def build_emulator(folder: Path, *options: str) -> Path:
                 "-B",
                 str(folder),
                 f"-DPython_EXECUTABLE={sys.executable}",
+                "-DFHELIUM_NATIVE_BACKENDS=CPU",
             ]
             _run([cmake, *where, *options])
         _run([cmake, "--build", str(folder), "--target", "_emulated"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 import pytest
 
 from fhelium.errors import NativeError
-from fhelium.native.cuda.cuda_info import cuda_info, is_compiled
+from fhelium.native import cuda
+from fhelium.native.cuda.cuda_info import cuda_info, find_library, is_compiled
 
 
 @pytest.fixture
@@ -29,8 +31,21 @@ def answering(folder, text: str) -> None:
 
 def test_a_build_without_cuda_says_so(folder):
     assert not is_compiled()
-    with pytest.raises(NativeError, match=r"needed is a build with FHELIUM_NATIVE_BACKENDS=CPU\+C"):
+    with pytest.raises(NativeError, match=r"with CUDA. Run `FHELIUM_NATIVE_BACKENDS=CPU\+CUDA"):
         cuda_info()
+
+
+def test_an_editable_install_is_searched_in_both_its_folders(tmp_path, monkeypatch):
+    folders = [tmp_path / "environment", tmp_path / "sources"]
+    monkeypatch.delenv("FHELIUM_NATIVE_FOLDER", raising=False)
+    monkeypatch.setattr(cuda, "__path__", [str(folder) for folder in folders])
+    assert find_library() is None
+    for time, folder in enumerate(folders):
+        folder.mkdir()
+        library = folder / "_cuda_info.so"
+        library.touch()
+        os.utime(library, ns=(0, time))
+        assert find_library() == library  # the one built last
 
 
 def test_a_machine_without_a_device_has_a_reason(folder):

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,14 +60,19 @@ def running_environment() -> Environment:
     )
 
 
-def build_command() -> str:
-    """Return the command that builds the module anew for the running interpreter."""
+def build_command(backends: str | None = None) -> str:
+    """Return the command that builds the module anew for the running interpreter.
+
+    Args:
+        backends: What FHELIUM_NATIVE_BACKENDS has to be; its default, which follows torch, if None.
+    """
+    setting = f"FHELIUM_NATIVE_BACKENDS={backends} " if backends else ""
     checkout = Path(__file__).resolve().parents[3]
     if (checkout / "csrc").is_dir():
-        return f"make -C {checkout} native PYTHON={sys.executable}"
+        return f"{setting}make -C {checkout} native PYTHON={sys.executable}"
     return (
-        f"{sys.executable} -m pip install --no-build-isolation --no-deps --force-reinstall "
-        "<the FHElium source folder>"
+        f"{setting}{sys.executable} -m pip install --no-build-isolation --no-deps "
+        "--force-reinstall <the FHElium source folder>"
     )
 
 
@@ -125,8 +130,40 @@ def compare_manifest(manifest: Mapping[str, Any], environment: Environment) -> N
         NativeError: A field disagrees; the text says found against needed and the command that
             mends it, the attributes ``field``, ``found`` and ``needed`` hold the same.
     """
-    for error in _mismatches(manifest, environment):
-        raise error
+    built, needed = manifest["project_version"], environment.project_version
+    if built != needed:
+        fact = f"the compiled module is of FHElium {built}, needed is {needed} as the sources"
+        raise native_error(fact, field="project_version", found=built, needed=needed)
+
+    found, floor = environment.python_version, manifest["python_floor"]
+    if _release(found) < _release(floor):
+        fact = f"Python is {found}, the compiled module needs {floor} or later"
+        command = f"python{floor} -m venv .venv"
+        raise native_error(fact, command, field="python_floor", found=found, needed=floor)
+
+    found, floor = environment.torch_version, manifest["torch_floor"]
+    if _release(found) < _release(floor):
+        fact = f"torch is {found}, the compiled module needs {floor} or later"
+        command = f'{sys.executable} -m pip install "torch>={floor}"'
+        raise native_error(fact, command, field="torch_floor", found=found, needed=floor)
+
+    built, needed = manifest["cxx11_abi"], environment.cxx11_abi
+    if built != needed:
+        switch = {True: "on", False: "off"}
+        fact = (
+            f"the compiled module has the C++11 ABI {switch[built]}, needed is {switch[needed]} "
+            f"as in torch {environment.torch_version}"
+        )
+        raise native_error(fact, field="cxx11_abi", found=built, needed=needed)
+
+    compiled = [str(name) for name in manifest["backends"]]
+    usable = ["CPU", "CUDA"] if environment.torch_has_cuda else ["CPU"]
+    if not set(compiled) & set(usable):
+        fact = (
+            f"the compiled module has kernels for {' and '.join(compiled) or 'no device'}, "
+            f"torch {environment.torch_version} needs {' or '.join(usable)}"
+        )
+        raise native_error(fact, field="backends", found=compiled, needed=usable)
 
 
 def check_contents(binary: Path, manifest: Mapping[str, Any]) -> None:
@@ -147,40 +184,3 @@ def check_contents(binary: Path, manifest: Mapping[str, Any]) -> None:
     if found != needed:
         fact = f"{binary} has the SHA-256 {found}, needed is {needed} as in {MANIFEST_NAME}"
         raise native_error(fact, field="sha256", found=found, needed=needed)
-
-
-def _mismatches(manifest: Mapping[str, Any], environment: Environment) -> Iterator[NativeError]:
-    built, needed = manifest["project_version"], environment.project_version
-    if built != needed:
-        fact = f"the compiled module is of FHElium {built}, needed is {needed} as the sources"
-        yield native_error(fact, field="project_version", found=built, needed=needed)
-
-    found, floor = environment.python_version, manifest["python_floor"]
-    if _release(found) < _release(floor):
-        fact = f"Python is {found}, the compiled module needs {floor} or later"
-        command = f"python{floor} -m venv .venv"
-        yield native_error(fact, command, field="python_floor", found=found, needed=floor)
-
-    found, floor = environment.torch_version, manifest["torch_floor"]
-    if _release(found) < _release(floor):
-        fact = f"torch is {found}, the compiled module needs {floor} or later"
-        command = f'{sys.executable} -m pip install "torch>={floor}"'
-        yield native_error(fact, command, field="torch_floor", found=found, needed=floor)
-
-    built, needed = manifest["cxx11_abi"], environment.cxx11_abi
-    if built != needed:
-        switch = {True: "on", False: "off"}
-        fact = (
-            f"the compiled module has the C++11 ABI {switch[built]}, needed is {switch[needed]} "
-            f"as in torch {environment.torch_version}"
-        )
-        yield native_error(fact, field="cxx11_abi", found=built, needed=needed)
-
-    compiled = [str(name) for name in manifest["backends"]]
-    usable = ["CPU", "CUDA"] if environment.torch_has_cuda else ["CPU"]
-    if not set(compiled) & set(usable):
-        fact = (
-            f"the compiled module has kernels for {' and '.join(compiled) or 'no device'}, "
-            f"torch {environment.torch_version} needs {' or '.join(usable)}"
-        )
-        yield native_error(fact, field="backends", found=compiled, needed=usable)

@@ -16,6 +16,7 @@ import torch
 from fhelium.errors import NativeError
 from fhelium.native import fake
 from fhelium.native.manifest import (
+    build_command,
     check_contents,
     compare_manifest,
     native_error,
@@ -25,6 +26,8 @@ from fhelium.native.manifest import (
 from fhelium.rng import mark_native_threads_used, require_unforked
 
 MODULE_NAME = "_ops"
+BACKENDS = ("CPU", "CUDA")
+"""What a module can be compiled for: tensors of these device types."""
 
 _lock = threading.RLock()  # loading the operators is a step of making them ready
 _ready = False
@@ -129,6 +132,29 @@ def require_native() -> None:
 # torch.compile runs the guard while it traces, instead of tracing into the loader. The public
 # decorator, torch.compiler.assume_constant_result, does this same and imports the compiler.
 require_native._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
+def require_device(device: torch.device) -> None:
+    """Load the compiled operators and refuse a device that they were not compiled for.
+
+    Tensors on other devices than CPU and CUDA are not FHElium's: a caller's own implementation may
+    take them.
+
+    Raises:
+        NativeError: As `require_native` says, or the module has no kernels for this device. Build
+            it for both with the command that the text names.
+    """
+    require_native()
+    compiled, needed = native_status().backends, device.type.upper()
+    if needed in BACKENDS and needed not in compiled:
+        raise native_error(
+            f"the compiled module has kernels for {' and '.join(compiled)}, tensors on {device} "
+            f"need {needed}",
+            build_command("+".join(BACKENDS)),
+            field="backends",
+            found=compiled,
+            needed=needed,
+        )
 
 
 def _load() -> None:

@@ -12,6 +12,7 @@ from fhelium.backend.ckks import constants
 from fhelium.backend.ntt.indices import radix2_indices
 from fhelium.config import CkksConfig, Preset
 from fhelium.errors import ImplementationError
+from fhelium.native.runtime import require_device
 from fhelium.native.wrapper import ckks_ops, ntt_ops, rns_ops
 from fhelium.rng import RandomSource
 
@@ -67,6 +68,7 @@ class CkksDeviceResources:
 
         Raises:
             ImplementationError: The symbol names no table of this parameter set.
+            NativeError: The compiled module has no kernels for this device.
         """
         table = self._tables.get(symbol)
         if table is not None:
@@ -83,6 +85,7 @@ class CkksDeviceResources:
                     "A numerical table is named by family and parts",
                     "Bind other materials, such as keys, yourself",
                 )
+            require_device(self.device)
             table = maker(*parts)
             # Scalars differ at every call; the prepared call that asked for one keeps it.
             if family != "scalar":

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fhelium.native.manifest import native_error
+from fhelium.native import cuda
+from fhelium.native.manifest import build_command, native_error
 
 LIBRARY = "_cuda_info.so"
 
@@ -72,11 +73,12 @@ class CudaInfo:
 
 
 def find_library() -> Path | None:
-    """Return the library, or None in a build without CUDA."""
-    folder = os.environ.get("FHELIUM_NATIVE_FOLDER")
-    here = Path(folder).parent / "cuda" if folder else Path(__file__).parent
-    path = here / LIBRARY
-    return path if path.is_file() else None
+    """Return the library, the one built last of several, or None in a build without CUDA."""
+    chosen = os.environ.get("FHELIUM_NATIVE_FOLDER")
+    # An editable install splits the package between the sources and the environment.
+    folders = [Path(chosen).parent / "cuda"] if chosen else map(Path, cuda.__path__)
+    found = [path for folder in folders if (path := folder / LIBRARY).is_file()]
+    return max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
 
 
 def is_compiled() -> bool:
@@ -97,7 +99,7 @@ def cuda_info() -> CudaInfo:
     path = find_library()
     if path is None:
         raise native_error(
-            f"{LIBRARY} is not there, needed is a build with FHELIUM_NATIVE_BACKENDS=CPU+CUDA"
+            f"{LIBRARY} is not there, needed is a build with CUDA", build_command("CPU+CUDA")
         )
     try:
         library = ctypes.CDLL(str(path))
