@@ -215,3 +215,18 @@ def test_errors_are_named(ring: CompileRing) -> None:
         compilation.simulate({"x": torch.zeros(7)})
     with pytest.raises(MessageValueError, match="beyond message_bound"):
         compilation.simulate({"x": 1.5})
+
+
+@pytest.mark.parametrize("bits", [50, 55.5, 58.3])
+def test_an_alignment_by_a_small_factor_is_as_coarse_as_in_a_run(ring, bits) -> None:
+    clear, scale = torch.full((512,), 0.5, dtype=torch.float64), 2.0**bits
+    given = ring.engine.encrypt_message(clear, ring.public_key, scale=scale)
+    aligned = ring.engine.align_to_depth(given, 2)
+    kind = f"!ckks.ciphertext<depth = 0, scale = {scale!r}>"
+    text = f"""func.func @f(%x: {kind} {{core.name = "x"}}) -> !ckks.ciphertext {{
+      %0 = "ckks.align"(%x) <{{depth = 2 : i64}}> : ({kind}) -> !ckks.ciphertext
+      func.return %0 : !ckks.ciphertext
+    }}"""
+    (found,) = fc.Program.parse(text).simulate({"x": clear}, config=ring.config)
+    assert abs(measured_bits(ring.engine, aligned, ring.secret_key, clear) - found.bits) < 2
+    assert found.guaranteed_bits < found.bits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from fhelium.errors import BoundError, DepthExhaustedError, ProgramError, StateE
 from fhelium.ir.dialects import ckks, logical, rns
 from fhelium.ir.program import Program
 from fhelium.values import CkksState
+from fhelium.values.state import AXES
+from operation_samples import SAMPLES
 
 RESIDUES = {"depth": 0, "polynomial_domain": "coefficient", "modulus_basis": "Q", "components": 2}
 FACTOR = {"polynomial_domain": "ntt", "residue_representation": "montgomery"}
@@ -134,3 +137,42 @@ def test_a_polynomial_has_coefficients() -> None:
     }"""
     with pytest.raises(ProgramError, match="a polynomial has 0 coefficients"):
         Program.parse(text)
+
+
+def complete_state(config, kind: str, domain: str) -> Any:
+    """The state of an operand of a sample, with every axis known."""
+    if "texts" in kind:
+        return [complete_state(config, kind.replace("texts", "text"), domain)] * 3
+    if not kind.startswith(("ciphertext", "plaintext", "product")):
+        return state(config, key_id="owner")  # of a key
+    axes: dict[str, Any] = {"noise_bound": 1e-6, "message_bound": 1.0, "insecure": True}
+    axes |= {"polynomial_domain": domain, "key_id": "owner"}
+    axes |= {"scale": 2.0**60, "components": 3} if kind == "product" else {}
+    axes |= {"components": 1, "key_id": None} if kind.startswith("plaintext") else {}
+    axes |= FACTOR if kind.startswith("plaintext*") else {}
+    return CkksState.fresh(config, **axes)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.operation.__name__)
+def test_what_is_partly_known_is_never_contradicted(small, sample) -> None:
+    """Less knowledge refuses nothing more and concludes nothing else; a bound may be larger."""
+    chance = random.Random(5)
+    given = {ckks.RotateOp: {"step": 3}, ckks.SwitchKeyOp: {"source_key_id": "owner"}}
+    attributes = {**sample.attributes, **given.get(sample.operation, {})}
+    states = [complete_state(small.config, kind, sample.domains[0]) for kind in sample.operands]
+    if sample.operation is ckks.RotateManyOp:
+        states.append([state(small.config, key_id="owner")] * 3)
+    complete = sample.operation.transfer(*states, **attributes)
+
+    def forgetful(known: Any) -> Any:
+        if isinstance(known, list):
+            return [forgetful(each) for each in known]
+        forgotten = [axis for axis in AXES[1:-1] if chance.random() < 0.3]
+        return known.replace(**dict.fromkeys(forgotten))
+
+    for _ in range(100):
+        found = sample.operation.transfer(*map(forgetful, states), **attributes)
+        for axis in AXES:
+            value, expected = getattr(found, axis), getattr(complete, axis)
+            larger = axis == "noise_bound" and value is not None and value >= expected
+            assert value is None or value == expected or larger, axis

@@ -25,6 +25,20 @@ class KeySwitchOperation(DeclaredOperation):
 
     output_domain = opt_prop_def(StringAttr)
     FACTS: ClassVar = OperationFacts(needs_key=True)
+    COMPONENTS: ClassVar = 2
+
+    @classmethod
+    def transfer(
+        cls,
+        ciphertext: CkksState,
+        key: CkksState,
+        *,
+        output_domain: PolynomialDomain | None = None,
+    ) -> CkksState:
+        name = cls.public_name()
+        return transfer_key_switch(
+            name, ciphertext, [key], output_domain, components=cls.COMPONENTS
+        )
 
     @classmethod
     def added_error(cls, ciphertext: CkksState, *keys: Any, **attributes: Any) -> noise.Error:
@@ -77,18 +91,7 @@ class RelinearizeOp(KeySwitchOperation):
     ENGINE: ClassVar = EngineMethod(
         "relinearize", "arithmetic", key_lookup="self._key_source.relinearization()"
     )
-
-    @classmethod
-    def transfer(
-        cls,
-        ciphertext: CkksState,
-        key: CkksState,
-        *,
-        output_domain: PolynomialDomain | None = None,
-    ) -> CkksState:
-        return transfer_key_switch(
-            cls.public_name(), ciphertext, [key], output_domain, components=3
-        )
+    COMPONENTS: ClassVar = 3
 
     @classmethod
     def key_symbols(cls, **attributes: Any) -> tuple[str, ...]:

@@ -207,7 +207,10 @@ class AlignOp(UnaryOperation):
         config, components = ciphertext.config, ciphertext.components or 3
         if ciphertext.depth == depth:
             return noise.EXACT
-        return noise.rounding(config, components, config.scale_at(depth))
+        # A small factor is far from the integer that stands for it: each slot is off by as much.
+        factor = align_factor(ciphertext, depth)
+        off = abs(round(factor) / factor - 1) * (ciphertext.message_bound or 0.0)
+        return noise.rounding(config, components, config.scale_at(depth)) + noise.Error(off, off)
 
     @classmethod
     def call_facts(cls, ciphertext: CkksState, *, depth: int) -> dict[str, Any]:

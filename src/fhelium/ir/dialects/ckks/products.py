@@ -131,10 +131,6 @@ class MultiplyPlaintextRescaleOp(DeclaredOperation):
         forward NTT for each limb and component that remains. A coefficient ciphertext costs one
         more a limb and component in, and as many back.
 
-    Args:
-        ciphertext: The encrypted factor.
-        plaintext: The clear factor.
-
     Raises:
         StateError: Depths differ, or the plaintext is not prepared for a product.
         DepthExhaustedError: Only the base prime is left.

@@ -40,9 +40,6 @@ class CoefficientToNttOp(DomainChange):
     Cost:
         One NTT a limb and component.
 
-    Args:
-        ciphertext: A ciphertext in the coefficient domain.
-
     Raises:
         StateError: The ciphertext is in the NTT domain already.
 
@@ -74,9 +71,6 @@ class NttToCoefficientOp(DomainChange):
 
     Cost:
         One inverse NTT a limb and component.
-
-    Args:
-        ciphertext: A ciphertext in the NTT domain.
 
     Raises:
         StateError: The ciphertext is in the coefficient domain already.

@@ -232,16 +232,6 @@ class ConjugateOp(KeySwitchOperation):
     )
 
     @classmethod
-    def transfer(
-        cls,
-        ciphertext: CkksState,
-        key: CkksState,
-        *,
-        output_domain: PolynomialDomain | None = None,
-    ) -> CkksState:
-        return transfer_key_switch(cls.public_name(), ciphertext, [key], output_domain)
-
-    @classmethod
     def call_facts(cls, ciphertext: CkksState, key: CkksState, **others: Any) -> dict[str, Any]:
         element = conjugation_element(ciphertext.config)
         return super().call_facts(ciphertext, galois_element=element, **others)
