@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import pytest
 import torch
@@ -10,6 +11,8 @@ import torch
 from benchmarks import machine
 from benchmarks.rings import PRESETS, Ring
 from fhelium.native.wrapper import rns_ops
+
+NOTES = pytest.StashKey[list[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -19,6 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.stash[NOTES] = []
     threads = config.getoption("threads")
     torch.set_num_threads(threads)
     # Processor time leaves out what neighbours took, and sees the calling thread alone.
@@ -41,6 +45,19 @@ def pytest_report_header(config: pytest.Config) -> str:
         f"{about['processor']}, {about['cores']} cores, {rns_ops.cpu_isa()}, "
         f"{config.getoption('threads')} thread(s)"
     )
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    for line in config.stash[NOTES]:
+        terminalreporter.write_line(line)
+
+
+@pytest.fixture
+def note(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Return what writes a line below the tables."""
+    return request.config.stash[NOTES].append
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

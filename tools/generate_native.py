@@ -98,6 +98,7 @@ SHAPE_RULES = {
         "multiply_plaintext": "like(ciphertext)",
         "multiply_plaintext_rescale": "one_limb_less(ciphertext)",
         "sum_plaintext_products": "like_first(ciphertexts)",
+        "coefficient_program": "components_like(ciphertexts, components)",
         "ciphertext_product": "product_components(lhs)",
         "ciphertext_square": "product_components(input)",
         "key_switch_tables": "opaque_integers(rns_params)",

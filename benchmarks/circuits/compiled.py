@@ -64,11 +64,34 @@ def _weighted(ring: Ring) -> Ciphertext:
     return engine.rescale_to_next_depth(engine.multiply_plaintext(ring.a, factor))
 
 
+def _products(ring: Ring) -> Ciphertext:
+    engine, x, y = ring.engine, ring.a, ring.b
+    mixed = engine.multiply(engine.add(x, y), engine.subtract(x, y))
+    total = engine.add(engine.add(engine.square(x), engine.multiply(x, y)), mixed)
+    return engine.rescale_to_next_depth(engine.relinearize(total))
+
+
+def _combination(ring: Ring) -> Ciphertext:
+    engine = ring.engine
+    terms = [engine.multiply_scalar(v, w) for v, w in ((ring.a, 0.5), (ring.b, -0.25))]
+    scaled = engine.rescale_to_next_depth(engine.add(*terms))
+    return engine.add_scalar(scaled, 0.125)
+
+
+def _sums(ring: Ring) -> Ciphertext:
+    engine, x, y = ring.engine, ring.a, ring.b
+    inner = engine.subtract(engine.add(x, y), engine.subtract(x, y))
+    return engine.subtract(engine.add(inner, engine.subtract(engine.add(x, x), y)), y)
+
+
 CIRCUITS: dict[str, Pair] = {
     "x y + roll(x)": (lambda x, y: x * y + torch.roll(x, 1), _product_plus_rotation),
     "a cubic": (lambda x, y: 0.5 + 0.25 * x + 0.0625 * x * x * x, lambda r: _cubic(r.engine, r.a)),
     "8 rotations": (lambda x, y: sum([torch.roll(x, s) for s in STEPS], x), _rotations),
     "x weights": (lambda x, y: x * WEIGHTS, _weighted),
+    "3 products": (lambda x, y: x * x + x * y + (x + y) * (x - y), _products),
+    "combination": (lambda x, y: 0.5 * x - 0.25 * y + 0.125, _combination),
+    "sums": (lambda x, y: x + y - (x - y) + (x + x - y) - y, _sums),
     "x + y": (lambda x, y: x + y, lambda ring: ring.engine.add(ring.a, ring.b)),
 }
 
@@ -91,23 +114,29 @@ def same_calls(ring: Ring, function: Callable[..., Any]) -> Callable[[], Any]:
     return lambda: entry(ring.engine, ring.a, ring.b, materials=keys, resources={})
 
 
+def candidates(ring: Ring, name: str) -> dict[str, Callable[[], Ciphertext]]:
+    """Return the ways to compute a circuit, by name."""
+    function, by_hand = CIRCUITS[name]
+    compiled = fc.compile(function, keys=[ring.engine.keys])
+    passes = fc.default_lower_and_fuse_pipeline().passes
+    residues = fc.Pipeline((*passes, fc.LowerCkksToRnsNttPass()))
+    lowered = fc.compile(function, keys=[ring.engine.keys], pipeline=residues)
+    calls = {
+        "engine": lambda: by_hand(ring),
+        "same": same_calls(ring, function),
+        "compiled": lambda: compiled(ring.a, ring.b),
+        "lowered": lambda: lowered(ring.a, ring.b),
+    }
+    for kind in ("compiled", "lowered"):
+        if not torch.equal(calls["same"]().data, calls[kind]().data):
+            raise SystemExit(f"{name}: the {kind} function and the same calls differ")
+    return calls
+
+
 def measure(ring: Ring, rounds: int) -> None:
     """Print a line for each circuit."""
-    for name, (function, by_hand) in CIRCUITS.items():
-        compiled = fc.compile(function, keys=[ring.engine.keys])
-        passes = fc.default_lower_and_fuse_pipeline().passes
-        residues = fc.Pipeline((*passes, fc.LowerCkksToRnsNttPass()))
-        lowered = fc.compile(function, keys=[ring.engine.keys], pipeline=residues)
-        calls = {
-            "engine": lambda by_hand=by_hand: by_hand(ring),
-            "same": same_calls(ring, function),
-            "compiled": lambda compiled=compiled: compiled(ring.a, ring.b),
-            "lowered": lambda lowered=lowered: lowered(ring.a, ring.b),
-        }
-        for kind in ("compiled", "lowered"):
-            if not torch.equal(calls["same"]().data, calls[kind]().data):
-                raise SystemExit(f"{name}: the {kind} function and the same calls differ")
-        times = interleaved(calls, rounds)
+    for name in CIRCUITS:
+        times = interleaved(candidates(ring, name), rounds)
         figures = "".join(f"{median(found) * 1e3:10.3f}" for found in times.values())
         pairs = (("compiled", "same"), ("compiled", "engine"), ("lowered", "compiled"))
         ratios = "".join(f"{ratio(times, *pair):8.2f}" for pair in pairs)

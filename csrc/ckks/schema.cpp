@@ -11,6 +11,9 @@ FHELIUM_LIBRARY(fhelium_ckks_ops, m) {
   m.def(
       "sum_plaintext_products(Tensor[] ciphertexts, Tensor[] plaintexts, Tensor rns_params) -> "
       "Tensor");
+  m.def(
+      "coefficient_program(Tensor[] ciphertexts, Tensor[] plaintexts, int[] program, "
+      "int components, Tensor rns_params) -> Tensor");
   m.def("ciphertext_product(Tensor lhs, Tensor rhs, Tensor rns_params) -> Tensor");
   m.def("ciphertext_square(Tensor input, Tensor rns_params) -> Tensor");
   m.def("key_switch_inner_product(Tensor digits, Tensor key, Tensor rns_params) -> Tensor");

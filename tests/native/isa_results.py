@@ -188,6 +188,11 @@ def rescaling_in_ntt() -> Iterator[Case]:
                 yield f"multiply_plaintext_rescale: {label}", product
                 total = ckks.sum_plaintext_products([x, x, x], [y, y, x[0]], p)
                 yield f"sum_plaintext_products: {label}", total
+                # Sums of products, standard and Montgomery, and what is added and taken away.
+                sums, rest = [5, 3, 4, 2, 0, 0, 1, 2, 1, 0], [4, 0, 6, 3, 4, 7, 2, 2, 1, 7]
+                steps = [*sums, *rest, 1, 1, 4, 0, 0, 0, 3, 1]
+                found = ckks.coefficient_program([x], [y], steps, 2, p)
+                yield f"coefficient_program: {label}", found
 
 
 def automorphisms() -> Iterator[Case]:

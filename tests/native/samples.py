@@ -299,6 +299,14 @@ SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
         [residues(4, seed=seed, dtype=dtype) for seed in range(3, 6)],
         parameters(dtype),
     ),
+    # k x - w, with a constant beside a plaintext of every coefficient.
+    "fhelium_ckks_ops::coefficient_program": lambda dtype: (
+        [residues(2, 4, dtype=dtype)],
+        [residues(4, seed=1, dtype=dtype), residues(1, seed=2, dtype=dtype)[..., :1]],
+        [3, 0, 0, 3, 3, 1, 1, 3, 1, 0, 4, 2],
+        2,
+        parameters(dtype),
+    ),
     "fhelium_ckks_ops::ciphertext_product": two_ciphertexts,
     "fhelium_ckks_ops::ciphertext_square": one,
     "fhelium_ckks_ops::key_switch_tables": lambda dtype: (

@@ -43,6 +43,13 @@ class OperationImplementation(ABC):
         """Name the non-tensor handles the call needs."""
         return ()
 
+    def recorded_as(self, invocation: OperationInvocation) -> str | None:
+        """Name the method of a CoefficientProgram that stands for the call.
+
+        None where there is none: the call is then never part of a fused region.
+        """
+        return None
+
     @abstractmethod
     def execute(
         self,

@@ -23,6 +23,7 @@ from fhelium.compile.passes.emit_eager_python import EmitEagerPythonPass
 from fhelium.compile.passes.expand_matrix_products import ExpandMatrixProductsPass
 from fhelium.compile.passes.expand_polynomials import ExpandPolynomialsPass
 from fhelium.compile.passes.fuse_operations import FuseOperationsPass
+from fhelium.compile.passes.fuse_regions import FuseRegionsPass
 from fhelium.compile.passes.hoist_rotations import HoistRotationsPass
 from fhelium.compile.passes.lower_ckks_to_rns_ntt import LowerCkksToRnsNttPass
 from fhelium.compile.passes.lower_logical_to_ckks import LowerLogicalToCkksPass
@@ -70,6 +71,7 @@ __all__ = [
     "ExpandMatrixProductsPass",
     "ExpandPolynomialsPass",
     "FuseOperationsPass",
+    "FuseRegionsPass",
     "GeneratedPythonSource",
     "HoistRotationsPass",
     "LowerCkksToRnsNttPass",

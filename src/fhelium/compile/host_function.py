@@ -14,6 +14,7 @@ from fhelium.backend import BackendWorkspace, ResourceRequirement
 from fhelium.compile.calls import OperationCall
 from fhelium.compile.prepared_constants import is_constant
 from fhelium.compile.python_source import Body, Names, call_lines, tuple_text
+from fhelium.compile.regions import Region, regions_of
 from fhelium.ir.dialects.ckks import CiphertextType
 from fhelium.ir.dialects.core import CastOp
 from fhelium.ir.operation import DeclaredOperation
@@ -55,7 +56,10 @@ class HostFunction:
         """
         body = Body(program, Names(ENTRY_POINT))
         bound: dict[str, Any] = {}
-        last_uses = _last_uses(program)
+        regions = regions_of(program, calls)
+        ends = {region.operations[-1]: region for region in regions}
+        inner = {op for region in regions for op in region.operations[:-1]}
+        last_uses = _last_uses(program, regions)
         # Where a public vector may have more batch axes, a result may be larger than an operand.
         one_batch = all(isinstance(entry.type, CiphertextType) for entry in program.inputs)
         for operation in program.operations:
@@ -65,6 +69,10 @@ class HostFunction:
             elif any(result in constants for result in operation.results):
                 for result in operation.results:
                     body.constants[body.names.define(result, "plaintext")] = constants[result]
+            elif operation in inner:
+                continue
+            elif operation in ends:
+                _write_region(ends[operation], body, bound)
             elif _relabels(operation):
                 body.names.alias(operation.results[0], body.names[operation.operands[0]])
             elif not body.write_core(operation):
@@ -108,18 +116,35 @@ def _write(
     body.lines += call_lines(f"{body.results(operation)}, = {execute}", arguments)
 
 
-def _last_uses(program: Program) -> dict[Operation, list[SSAValue]]:
-    """Return the values that nothing after an operation reads; casts only rename a value."""
+def _write_region(region: Region, body: Body, bound: dict[str, Any]) -> None:
+    end = region.operations[-1]
+    name = body.names.fresh(f"region_{body.operation_count}")
+    bound[name] = region.call
+    result = body.results(end)
+    body.operation_count += len(region.operations) - 1
+    arguments = [body.names[value] for value in region.operands]
+    body.lines += call_lines(f"{result} = {name}", arguments)
+
+
+def _last_uses(program: Program, regions: list[Region]) -> dict[Operation, list[SSAValue]]:
+    """Return the values that nothing after an operation reads; casts only rename a value.
+
+    What is read inside a region is read where its result is computed.
+    """
+    ends = {op: region.operations[-1] for region in regions for op in region.operations}
+    order = {operation: index for index, operation in enumerate(program.operations)}
     last: dict[SSAValue, Operation] = {}
     for operation in program.operations:
         renames = isinstance(operation, CastOp) or _relabels(operation)
         if not renames and not any(map(is_constant, operation.results)):
-            for value in operation.operands:
-                last[_origin(value)] = operation
+            reader = ends.get(operation, operation)
+            for value in map(_origin, operation.operands):
+                last[value] = max(last.get(value, reader), reader, key=order.__getitem__)
     released: dict[Operation, list[SSAValue]] = {}
     for value, operation in last.items():
-        computed = isinstance(value.owner, DeclaredOperation) and not is_constant(value)
-        if computed or not isinstance(value.owner, Operation):
+        owner = value.owner
+        computed = isinstance(owner, DeclaredOperation) and ends.get(owner, owner) is owner
+        if (computed and not is_constant(value)) or not isinstance(owner, Operation):
             released.setdefault(operation, []).append(value)
     return released
 

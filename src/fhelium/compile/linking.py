@@ -11,6 +11,7 @@ from fhelium.compile.executable import ProgramExecutable
 from fhelium.compile.host_function import HostFunction
 from fhelium.compile.material_operands import materials_of
 from fhelium.compile.passes.eliminate_dead_values import EliminateDeadValuesPass
+from fhelium.compile.passes.fuse_regions import FuseRegionsPass
 from fhelium.compile.passes.prepare_operation_operands import PrepareOperationOperandsPass
 from fhelium.compile.passes.validate_for_linking import ValidateForLinkingPass
 from fhelium.compile.pipeline import Pipeline
@@ -50,7 +51,9 @@ def link(compilation: Compilation, backend: OperationBackend) -> ProgramExecutab
         EliminateDeadValuesPass(),
         PrepareOperationOperandsPass(backend.registry),
     )
-    linked = Pipeline(passes).run(own)
+    on_cpu = all(tensor.device.type == "cpu" for tensor in own.material_bindings.values())
+    regions = (FuseRegionsPass(backend.registry),) if on_cpu else ()  # no other device has them
+    linked = Pipeline((*passes, *regions)).run(own)
     linked.workspace[ProgramDispatchTable] = _resolved(linked, backend)
     _require_bound(linked)
     calls, materials = linked.workspace[ProgramDispatchTable], linked.material_bindings

@@ -20,6 +20,12 @@ def is_constant(value: SSAValue) -> bool:
     return isinstance(owner, PreparePlaintextOp) and isinstance(owner.message.owner, ConstantOp)
 
 
+def readers_of(value: SSAValue) -> set[Operation]:
+    """Return the operations that read a value in a run; a constant is prepared before any."""
+    users = (use.operation for use in value.uses)
+    return {user for user in users if not any(map(is_constant, user.results))}
+
+
 def prepared_constants(
     program: Program,
     calls: Mapping[Operation, OperationCall],

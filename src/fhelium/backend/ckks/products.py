@@ -24,9 +24,13 @@ class NativeProductImplementation(CompositeImplementation):
     name = "native-ckks-product"
     operation_types = (ckks.MultiplyOp, ckks.SquareOp)
 
+    def recorded_as(self, invocation: OperationInvocation) -> str | None:
+        name = "square" if invocation.operation_type is ckks.SquareOp else "multiply"
+        return name if _stays_in_ntt(invocation) else None
+
     def materials(self, invocation: OperationInvocation) -> dict[str, str]:
         depth = invocation.attributes["depth"]
-        if invocation.attributes["polynomial_domain"] == output_domain(invocation) == "ntt":
+        if _stays_in_ntt(invocation):
             return {"rns_parameters/Q": f"rns_parameters/Q/{depth}"}
         return transform_symbols(_backend(invocation), "Q", depth)
 
@@ -56,6 +60,9 @@ class NativePlaintextSumImplementation(OperationImplementation):
     operation_types = (ckks.AddPlaintextOp,)
     supports_in_place = True
 
+    def recorded_as(self, invocation: OperationInvocation) -> str | None:
+        return "add_plaintext"
+
     def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
         return (f"rns_parameters/Q/{invocation.attributes['depth']}",)
 
@@ -80,9 +87,14 @@ class NativePlaintextProductImplementation(CompositeImplementation):
     name = "native-ckks-plaintext-product"
     operation_types = (ckks.MultiplyPlaintextOp, ckks.SumPlaintextProductsOp)
 
+    def recorded_as(self, invocation: OperationInvocation) -> str | None:
+        several = invocation.operation_type is ckks.SumPlaintextProductsOp
+        name = "sum_plaintext_products" if several else "multiply_plaintext"
+        return name if _stays_in_ntt(invocation) else None
+
     def materials(self, invocation: OperationInvocation) -> dict[str, str]:
         depth = invocation.attributes["depth"]
-        if invocation.attributes["polynomial_domain"] == output_domain(invocation) == "ntt":
+        if _stays_in_ntt(invocation):
             return {"rns_parameters/Q": f"rns_parameters/Q/{depth}"}
         return transform_symbols(_backend(invocation), "Q", depth)
 
@@ -113,6 +125,9 @@ class NativeAddManyImplementation(CompositeImplementation):
     name = "native-ckks-add-many"
     operation_types = (ckks.AddManyOp,)
 
+    def recorded_as(self, invocation: OperationInvocation) -> str | None:
+        return "add"
+
     def materials(self, invocation: OperationInvocation) -> dict[str, str]:
         return {"rns_parameters/Q": f"rns_parameters/Q/{invocation.attributes['depth']}"}
 
@@ -133,6 +148,12 @@ class NativeScalarImplementation(CompositeImplementation):
 
     name = "native-ckks-scalar"
     operation_types = (ckks.AddScalarOp, ckks.MultiplyScalarOp)
+
+    def recorded_as(self, invocation: OperationInvocation) -> str | None:
+        if invocation.operation_type is ckks.MultiplyScalarOp:
+            return "multiply_plaintext"
+        # A constant polynomial is its coefficient 0, and the same value at every root.
+        return "add_plaintext" if invocation.attributes["polynomial_domain"] == "ntt" else None
 
     def materials(self, invocation: OperationInvocation) -> dict[str, str]:
         attributes = invocation.attributes
@@ -164,6 +185,10 @@ class NativeScalarImplementation(CompositeImplementation):
         )
         rns_ops.add_standard_(result[0][..., constant_term], scalar, rns_params)
         return result
+
+
+def _stays_in_ntt(invocation: OperationInvocation) -> bool:
+    return invocation.attributes["polynomial_domain"] == output_domain(invocation) == "ntt"
 
 
 def _backend(invocation: OperationInvocation) -> str:

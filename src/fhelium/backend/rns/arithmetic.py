@@ -20,6 +20,8 @@ _LINEAR = {
     rns.NegateStandardOp: (rns_ops.negate_standard, rns_ops.negate_standard_),
 }
 
+_RECORDED = {ckks.AddOp: "add", ckks.SubtractOp: "subtract", ckks.NegateOp: "negate"}
+
 _MONTGOMERY = {
     rns.MultiplyMontgomeryOp: (rns_ops.multiply_montgomery, rns_ops.multiply_montgomery_),
     rns.ToMontgomeryOp: (rns_ops.to_montgomery, rns_ops.to_montgomery_),
@@ -35,6 +37,9 @@ class NativeRnsLinearImplementation(OperationImplementation):
     operation_types = tuple(_LINEAR)
     supports_in_place = True
     _operators: ClassVar = _LINEAR
+
+    def recorded_as(self, invocation: OperationInvocation) -> str | None:
+        return _RECORDED.get(invocation.operation_type)
 
     def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
         if invocation.operation_type.name.startswith("rns."):

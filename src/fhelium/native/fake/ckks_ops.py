@@ -16,6 +16,7 @@ OPERATORS = (
     "automorphism_ntt",
     "ciphertext_product",
     "ciphertext_square",
+    "coefficient_program",
     "coefficients_to_slots",
     "decode_residues",
     "decrypt_residues",
@@ -64,6 +65,16 @@ def ciphertext_product(lhs: Tensor, rhs: Tensor, rns_params: Tensor) -> Tensor:
 
 def ciphertext_square(input: Tensor, rns_params: Tensor) -> Tensor:
     return shapes.product_components(input)
+
+
+def coefficient_program(
+    ciphertexts: list[Tensor],
+    plaintexts: list[Tensor],
+    program: list[int],
+    components: int,
+    rns_params: Tensor,
+) -> Tensor:
+    return shapes.components_like(ciphertexts, components)
 
 
 def coefficients_to_slots(coefficients: Tensor, tables: Tensor) -> Tensor:
@@ -231,6 +242,7 @@ FAKES = {
     "automorphism_ntt": automorphism_ntt,
     "ciphertext_product": ciphertext_product,
     "ciphertext_square": ciphertext_square,
+    "coefficient_program": coefficient_program,
     "coefficients_to_slots": coefficients_to_slots,
     "decode_residues": decode_residues,
     "decrypt_residues": decrypt_residues,

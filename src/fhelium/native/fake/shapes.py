@@ -23,6 +23,12 @@ def like_first(tensors: list[Tensor]) -> Tensor:
     return tensors[0].new_empty(tensors[0].shape)
 
 
+def components_like(ciphertexts: list[Tensor], components: int) -> Tensor:
+    """[any, *batch, limb, N], ... -> [component, *batch, limb, N]."""
+    first = ciphertexts[0]
+    return first.new_empty((components, *first.shape[1:]))
+
+
 def parameter_rows(moduli: Tensor) -> Tensor:
     """[limb] -> int64 [row, limb]."""
     return moduli.new_empty((PARAMETER_ROWS, moduli.shape[0]), dtype=torch.int64)

@@ -47,6 +47,20 @@ def ciphertext_square(input: Tensor, rns_params: Tensor) -> Tensor:
     return torch.ops.fhelium_ckks_ops.ciphertext_square.default(input, rns_params)
 
 
+def coefficient_program(
+    ciphertexts: list[Tensor],
+    plaintexts: list[Tensor],
+    program: list[int],
+    components: int,
+    rns_params: Tensor,
+) -> Tensor:
+    """``coefficient_program(Tensor[] ciphertexts, Tensor[] plaintexts, int[] program, int components, Tensor rns_params) -> Tensor``"""
+    require_native()
+    return torch.ops.fhelium_ckks_ops.coefficient_program.default(
+        ciphertexts, plaintexts, program, components, rns_params
+    )
+
+
 def coefficients_to_slots(coefficients: Tensor, tables: Tensor) -> Tensor:
     """``coefficients_to_slots(Tensor coefficients, Tensor tables) -> Tensor``"""
     require_native()
