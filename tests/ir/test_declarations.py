@@ -25,6 +25,7 @@ from xdsl.parser import Parser
 
 from fhelium import Ciphertext, DecryptPolicy, Engine, SecretKey
 from fhelium.eager.core import EngineCore
+from fhelium.errors import OperandTypeError
 from fhelium.ir.dialects import ckks, ntt, rns
 from fhelium.ir.operation import DeclaredOperation, declared_type
 from fhelium.values import CkksState
@@ -242,3 +243,22 @@ def test_hoisted_rotations_are_single_rotations_bit_for_bit(small, domain, depth
         single = small.engine.rotate_by_step(ciphertext, step)
         assert torch.equal(result.data, single.data)
         assert result.state == single.state
+
+
+@pytest.mark.parametrize("kind", ["relinearization", "rotation", "conjugation", None])
+def test_switch_key_takes_no_key_that_is_for_something_else(small, kind) -> None:
+    """The others are switching keys by class: what they give would decrypt to garbage."""
+    x = small.engine.encrypt_message(0.5, small.public_key)
+    keys = {"rotation": lambda: small.keys.rotation(3), None: lambda: None}
+    key = keys.get(kind, lambda: getattr(small.keys, kind)())()
+    found = type(key).__name__
+    with pytest.raises(OperandTypeError, match=f"key is a {found}, needed is a SwitchingKey"):
+        small.engine.switch_key(x, key)
+
+
+def test_lists_are_lists(small) -> None:
+    x = small.engine.encrypt_message(0.5, small.public_key)
+    with pytest.raises(OperandTypeError, match="steps is a int, needed is a list of ints"):
+        small.engine.rotate_many_by_steps(x, 3)
+    with pytest.raises(OperandTypeError, match="ciphertexts is no list"):
+        small.engine.sum_plaintext_products(x, x)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from fhelium.errors import OperandTypeError
 from fhelium.ir.dialects.ckks import (
     AddOp,
     CoefficientToNttOp,
@@ -69,6 +70,13 @@ class CompositeMethods(DeclaredMethods):
     ) -> list[Ciphertext]:
         operation = "rotate_many_by_steps"
         self._require_two_components(operation, ciphertext)
+        if not isinstance(steps, Iterable):
+            raise OperandTypeError(
+                operation,
+                f"steps is a {type(steps).__name__}, needed is a list of ints",
+                "The operation rotates by several steps",
+                "Pass [step, ...]",
+            )
         steps = tuple(steps)
         wanted = [self._canonical_step(operation, step) for step in steps]
         moving = tuple(step for step in wanted if step)
@@ -102,7 +110,8 @@ class CompositeMethods(DeclaredMethods):
         ciphertexts: Sequence[Ciphertext],
         plaintexts: Sequence[Plaintext] | Sequence[Sequence[Plaintext]],
     ) -> Ciphertext | list[Ciphertext]:
-        if plaintexts and all(isinstance(group, list | tuple) for group in plaintexts):
+        listed = isinstance(plaintexts, list | tuple) and len(plaintexts) > 0
+        if listed and all(isinstance(group, list | tuple) for group in plaintexts):
             return [self._apply(SumPlaintextProductsOp, ciphertexts, group) for group in plaintexts]
         return self._apply(SumPlaintextProductsOp, ciphertexts, plaintexts)
 

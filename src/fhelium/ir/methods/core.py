@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex, TypeVar
 from fhelium.config import CkksConfig
 from fhelium.errors import ContextMismatchError, OperandTypeError, StateError
 from fhelium.ir.operation import DeclaredOperation, OperandKind
-from fhelium.values import Ciphertext, CkksState
+from fhelium.values import Ciphertext, CkksState, SwitchingKey
 
 _Method = TypeVar("_Method", bound=Callable[..., object])
 
@@ -135,7 +135,10 @@ def flattened(operation: type[DeclaredOperation], operands: tuple[Any, ...]) -> 
 
 
 def _require_type(operation: type[DeclaredOperation], kind: OperandKind, operand: Any) -> None:
-    if isinstance(operand, kind.value_class):
+    # Keys for rotation and so on are switching keys too, from secrets that no ciphertext is under.
+    if type(operand) is kind.value_class:
+        return
+    if isinstance(operand, kind.value_class) and kind.value_class is not SwitchingKey:
         return
     public, needed = operation.public_name(), kind.value_class.__name__
     clear = "number" if isinstance(operand, int | float) else "clear"

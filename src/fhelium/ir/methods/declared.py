@@ -179,7 +179,7 @@ class RotationMethods(DeclaredMethods):
             ciphertext,
             key,
             output_domain=output_domain,
-            source_key_id=key.source_key_id,
+            source_key_id=getattr(key, "source_key_id", None),
         )
 
 

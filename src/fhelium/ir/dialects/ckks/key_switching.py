@@ -135,8 +135,11 @@ class SwitchKeyOp(KeySwitchOperation):
     key = operand_def(SwitchingKeyType)
     source_key_id = prop_def(StringAttr)
     result = result_def(CiphertextType)
+    # A value of another class has no source; the operand check then says so.
     ENGINE: ClassVar = EngineMethod(
-        "switch_key", "rotation", derived={"source_key_id": "key.source_key_id"}
+        "switch_key",
+        "rotation",
+        derived={"source_key_id": 'getattr(key, "source_key_id", None)'},
     )
 
     @classmethod
