@@ -1,4 +1,5 @@
-// The order of an automorphism with AVX2, whose vectors of eight positions serve AVX-512 as well.
+// The orders in which vectors read a row: as it lies, or as an automorphism moves it. That order is
+// made with AVX2, whose vectors of eight positions serve AVX-512 as well.
 #pragma once
 #include <immintrin.h>
 
@@ -6,6 +7,11 @@
 #include "common/number_theory.h"
 
 namespace fhelium {
+
+struct InOrder {};
+struct Permuted {
+  const uint32_t* source;  // from automorphism_source: as many neighbours as lanes, in some order
+};
 
 // In bit-reversed order the three low bits of a position are the top bits of r = r_0 + j n / 8, and
 // g (r_0 + j n / 8) is g r_0 modulo n / 8 with a top part of its own: eight neighbours come from

@@ -1,6 +1,7 @@
 // Ciphertext products, the key-switch inner product and Galois automorphisms.
 #include "ckks/checks.h"
 #include "ckks/kernels.h"
+#include "ckks/permute_signed.h"
 #include "common/isa.h"
 #include "common/number_theory.h"
 #include "common/pool.h"
@@ -109,10 +110,9 @@ Tensor automorphism_coefficient(const Tensor input, int64_t galois_element,
     const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
     const u64 inverse =
         inverse_modulo_word(static_cast<u64>(galois_element)) & static_cast<u64>(2 * o.degree - 1);
-    const auto permute = ckks_kernels<Word>().permute_signed;
     for_each_row(o.limbs, o.batches, o.degree, 2.0, [&](int64_t limb, int64_t batch) {
-      permute(o.pointer(batch, limb), in.pointer(batch, limb), in.step, o.degree, inverse,
-              moduli[static_cast<size_t>(limb)]);
+      permute_signed(o.pointer(batch, limb), in.pointer(batch, limb), in.step, o.degree, inverse,
+                     moduli[static_cast<size_t>(limb)]);
     });
     return out;
   });

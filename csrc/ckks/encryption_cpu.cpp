@@ -54,12 +54,8 @@ Tensor encrypt_with_secret(const Tensor plaintext, const Tensor secret, const Te
     int8_t* errors = space.take<int8_t>(batches * degree);
     const auto& kernels = rns_kernels<Word>();
     const auto& ntt = ntt_kernels<Word>();
-    const auto draw = [&](int64_t item, int64_t) {
-      const int64_t batch = item / tiles;
-      draw_small(errors + batch * degree, degree, item % tiles, [&](i64* values, i64 first, i64 n) {
-        random_kernels().gaussian(values, first, n, gaussian_key,
-                                  {kNoPrime, static_cast<u32>(batch), 0});
-      });
+    const auto draw = [&](int64_t task, int64_t) {
+      draw_errors(errors, degree, task, gaussian_key);
     };
     const auto encrypt = [&](int64_t item, int64_t) {
       const int64_t limb = item / batches, batch = item % batches;

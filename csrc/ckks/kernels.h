@@ -37,10 +37,6 @@ struct CkksKernels {
                   Word inverse, const Modulus<Word>& m);
   /// That r mod q, on contiguous rows.
   void (*centred_remainder)(Word* out, const Word* dropped, i64 n, Word q0, const Modulus<Word>& m);
-  /// out[k] = the coefficient of X^k after X^j -> X^(j / inverse); n is a power of two and
-  /// `inverse` the inverse of the Galois element modulo 2n.
-  void (*permute_signed)(Word* out, const Word* in, i64 step, i64 n, u64 inverse,
-                         const Modulus<Word>& m);
   /// source[i] = the position, in bit-reversed evaluation order, of the value that
   /// X -> X^galois_element brings to position i. n is a power of two.
   void (*automorphism_source)(uint32_t* source, i64 n, u64 galois_element);

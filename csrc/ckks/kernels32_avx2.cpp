@@ -1,6 +1,5 @@
 // CKKS rows of 32-bit residues with AVX2: contiguous ones; the rest goes to the portable kernels.
 #include "ckks/automorphism_source.h"
-#include "ckks/kernels.h"
 #include "common/words32.h"
 
 namespace fhelium {
@@ -8,23 +7,21 @@ namespace {
 
 const CkksKernels<u32>& portable = kCkksKernels32Portable;
 
-// ---- the order of a row ------------------------------------------------------------------------
+using Residue = u32;
 
-/// Rows in order, or as an automorphism reads them.
-struct InOrder {};
-struct Permuted {
-  const uint32_t* source;  // from automorphism_source: eight neighbours in some order
-};
+FHELIUM_INLINE bool serves(const Modulus<u32>&) { return true; }
 
+/// The permutation reads the last three bits of a place.
+FHELIUM_INLINE __m256i load_permuted(const u32* row, const uint32_t* source) {
+  return _mm256_permutevar8x32_epi32(load(Whole{}, row + (source[0] & ~7u)), load(Whole{}, source));
+}
 template <class Lanes>
 FHELIUM_INLINE __m256i load_from(const u32* row, InOrder, i64 k, Lanes lanes) {
   return load(lanes, row + k);
 }
 template <class Lanes>
 FHELIUM_INLINE __m256i load_from(const u32* row, Permuted order, i64 k, Lanes) {
-  const uint32_t* source = order.source + k;
-  // The permutation reads the last three bits of an index.
-  return _mm256_permutevar8x32_epi32(load(Whole{}, row + (source[0] & ~7u)), load(Whole{}, source));
+  return load_permuted(row, order.source + k);
 }
 
 // ---- key-switch inner product ------------------------------------------------------------------
@@ -84,25 +81,6 @@ void inner_row(u32* out0, u32* out1, const u32* kept0, const u32* kept1, u32 fac
   for_vectors(n, [&](i64 k, auto lanes) {
     inner_vector(out0, out1, kept, terms, count, order, group, k, lanes, m);
   });
-}
-
-void inner_product(u32* out0, u32* out1, const KeySwitchTerm<u32>* terms, i64 count, i64 digit_step,
-                   i64 key_step, i64 n, const Modulus<u32>& m) {
-  if (digit_step != 1 || key_step != 1)
-    portable.inner_product(out0, out1, terms, count, digit_step, key_step, n, m);
-  else
-    inner_row(out0, out1, nullptr, nullptr, 0, terms, count, InOrder{}, n, m);
-}
-
-void add_inner_product(u32* out0, u32* out1, const u32* kept0, const u32* kept1, u32 factor,
-                       const KeySwitchTerm<u32>* terms, i64 count, const uint32_t* source, i64 n,
-                       const Modulus<u32>& m) {
-  if (n < kLanes)
-    portable.add_inner_product(out0, out1, kept0, kept1, factor, terms, count, source, n, m);
-  else if (source == nullptr)
-    inner_row(out0, out1, kept0, kept1, factor, terms, count, InOrder{}, n, m);
-  else
-    inner_row(out0, out1, kept0, kept1, factor, terms, count, Permuted{source}, n, m);
 }
 
 /// lhs - rhs + q is below 2 q: the product is below 2 q^2 < q R.
@@ -209,34 +187,13 @@ void centred_remainder(u32* out, const u32* dropped, i64 n, u32 q0, const Modulu
   });
 }
 
-// ---- automorphisms -----------------------------------------------------------------------------
-
-void permute_signed(u32* out, const u32* in, i64 step, i64 n, u64 inverse, const Modulus<u32>& m) {
-  portable.permute_signed(out, in, step, n, inverse, m);
-}
-
-void permute(u32* out, const u32* in, i64 step, const uint32_t* source, i64 n) {
-  if (step != 1 || n < kLanes) {
-    portable.permute(out, in, step, source, n);
-    return;
-  }
-  for (i64 k = 0; k < n; k += kLanes)
-    store(Whole{}, out + k, load_from(in, Permuted{source}, k, Whole{}));
-}
-
 }  // namespace
+}  // namespace fhelium
 
-const CkksKernels<u32> kCkksKernels32Avx2 = {
-    .inner_product = inner_product,
-    .add_inner_product = add_inner_product,
-    .subtract_scale = subtract_scale,
-    .product = product,
-    .square = square,
-    .rescale = rescale,
-    .centred_remainder = centred_remainder,
-    .permute_signed = permute_signed,
-    .automorphism_source = automorphism_source_in_eights,
-    .permute = permute,
-};
+#include "ckks/vector_kernels.h"
+
+namespace fhelium {
+
+const CkksKernels<u32> kCkksKernels32Avx2 = kVectorKernels;
 
 }  // namespace fhelium

@@ -1,7 +1,6 @@
 // CKKS rows with AVX2 and FMA: moduli below 2^50 and contiguous rows; the rest goes to the portable
 // kernels.
 #include "ckks/automorphism_source.h"
-#include "ckks/kernels.h"
 #include "common/fma.h"
 
 namespace fhelium {
@@ -9,37 +8,25 @@ namespace {
 
 const CkksKernels<u64>& portable = kCkksKernels64Portable;
 
-// ---- the order of a row ------------------------------------------------------------------------
+using Residue = u64;
 
-/// Rows in order, or as an automorphism reads them.
-struct InOrder {};
-struct Permuted {
-  const uint32_t* source;  // from automorphism_source: four neighbours in some order
-};
+FHELIUM_INLINE bool serves(const Modulus<u64>& m) { return m.bits == 52; }
 
-/// Where a vector of a permuted row lies: in four neighbours, as places of half words, of which a
-/// permutation reads the last three bits.
-struct Neighbours {
-  i64 first;
-  __m256i places;
-};
-
-FHELIUM_INLINE i64 place_of(InOrder, i64 k) { return k; }
-FHELIUM_INLINE Neighbours place_of(Permuted order, i64 k) {
-  const uint32_t* source = order.source + k;
+/// A permutation of four words takes the places of their half words, of which it reads the last
+/// three bits.
+FHELIUM_INLINE __m256i load_permuted(const u64* row, const uint32_t* source) {
   const __m256i places = _mm256_cvtepu32_epi64(_mm_loadu_si128((const __m128i*)source));
-  const __m256i second = _mm256_set1_epi64x((i64)1 << 32);
-  const __m256i odd = _mm256_add_epi64(_mm256_slli_epi64(places, 33), second);
-  return {source[0] & ~3u, _mm256_or_si256(_mm256_slli_epi64(places, 1), odd)};
+  const __m256i odd = _mm256_add_epi64(_mm256_slli_epi64(places, 33), broadcast((u64)1 << 32));
+  return _mm256_permutevar8x32_epi32(load(Whole{}, row + (source[0] & ~3u)),
+                                     _mm256_or_si256(_mm256_slli_epi64(places, 1), odd));
 }
-
 template <class Lanes>
-FHELIUM_INLINE __m256i load_from(const u64* row, i64 k, Lanes lanes) {
+FHELIUM_INLINE __m256i load_from(const u64* row, InOrder, i64 k, Lanes lanes) {
   return load(lanes, row + k);
 }
 template <class Lanes>
-FHELIUM_INLINE __m256i load_from(const u64* row, const Neighbours& at, Lanes) {
-  return _mm256_permutevar8x32_epi32(load(Whole{}, row + at.first), at.places);
+FHELIUM_INLINE __m256i load_from(const u64* row, Permuted order, i64 k, Lanes) {
+  return load_permuted(row, order.source + k);
 }
 
 // ---- key-switch inner product ------------------------------------------------------------------
@@ -84,7 +71,7 @@ FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const Kept& kept,
     if (kVectors == kBlock) prefetch(term, k);
     for (int v = 0; v < kVectors; ++v) {
       const i64 at = k + v * kLanes;
-      const __m256d x = to_doubles(load_from(term.digit, place_of(order, at), lanes));
+      const __m256d x = to_doubles(load_from(term.digit, order, at, lanes));
       add_product(sum0[v], x, to_doubles(load(lanes, term.key0 + at)));
       add_product(sum1[v], x, to_doubles(load(lanes, term.key1 + at)));
     }
@@ -120,28 +107,9 @@ void inner_row(u64* out0, u64* out1, const u64* kept0, const u64* kept1, u64 fac
   });
 }
 
-void inner_product(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count, i64 digit_step,
-                   i64 key_step, i64 n, const Modulus<u64>& m) {
-  if (m.bits != 52 || digit_step != 1 || key_step != 1)
-    portable.inner_product(out0, out1, terms, count, digit_step, key_step, n, m);
-  else
-    inner_row(out0, out1, nullptr, nullptr, 0, terms, count, InOrder{}, n, m);
-}
-
-void add_inner_product(u64* out0, u64* out1, const u64* kept0, const u64* kept1, u64 factor,
-                       const KeySwitchTerm<u64>* terms, i64 count, const uint32_t* source, i64 n,
-                       const Modulus<u64>& m) {
-  if (m.bits != 52 || n < kLanes)
-    portable.add_inner_product(out0, out1, kept0, kept1, factor, terms, count, source, n, m);
-  else if (source == nullptr)
-    inner_row(out0, out1, kept0, kept1, factor, terms, count, InOrder{}, n, m);
-  else
-    inner_row(out0, out1, kept0, kept1, factor, terms, count, Permuted{source}, n, m);
-}
-
 void subtract_scale(u64* out, const u64* lhs, const u64* rhs, u64 factor, i64 n,
                     const Modulus<u64>& modulus) {
-  if (modulus.bits != 52) {
+  if (!serves(modulus)) {
     portable.subtract_scale(out, lhs, rhs, factor, n, modulus);
     return;
   }
@@ -157,7 +125,7 @@ void subtract_scale(u64* out, const u64* lhs, const u64* rhs, u64 factor, i64 n,
 
 void product(u64* const out[3], const u64* const lhs[2], i64 lhs_step, const u64* const rhs[2],
              i64 rhs_step, i64 n, const Modulus<u64>& modulus) {
-  if (modulus.bits != 52 || lhs_step != 1 || rhs_step != 1) {
+  if (!serves(modulus) || lhs_step != 1 || rhs_step != 1) {
     portable.product(out, lhs, lhs_step, rhs, rhs_step, n, modulus);
     return;
   }
@@ -176,7 +144,7 @@ void product(u64* const out[3], const u64* const lhs[2], i64 lhs_step, const u64
 
 void square(u64* const out[3], const u64* const in[2], i64 step, i64 n,
             const Modulus<u64>& modulus) {
-  if (modulus.bits != 52 || step != 1) {
+  if (!serves(modulus) || step != 1) {
     portable.square(out, in, step, n, modulus);
     return;
   }
@@ -202,7 +170,7 @@ FHELIUM_INLINE __m256d centred(__m256d x, __m256d half, __m256d q0) {
 /// With r the centred dropped residue, x - r is an integer below 2^51.
 void rescale(u64* out, const u64* in, const u64* dropped, i64 step, i64 n, u64 q0, u64 inverse,
              const Modulus<u64>& modulus) {
-  if (modulus.bits != 52 || step != 1 || q0 >> 50 != 0) {
+  if (!serves(modulus) || step != 1 || q0 >> 50 != 0) {
     portable.rescale(out, in, dropped, step, n, q0, inverse, modulus);
     return;
   }
@@ -217,7 +185,7 @@ void rescale(u64* out, const u64* in, const u64* dropped, i64 step, i64 n, u64 q
 }
 
 void centred_remainder(u64* out, const u64* dropped, i64 n, u64 q0, const Modulus<u64>& modulus) {
-  if (modulus.bits != 52 || q0 >> 50 != 0) {
+  if (!serves(modulus) || q0 >> 50 != 0) {
     portable.centred_remainder(out, dropped, n, q0, modulus);
     return;
   }
@@ -229,35 +197,13 @@ void centred_remainder(u64* out, const u64* dropped, i64 n, u64 q0, const Modulu
   });
 }
 
-// ---- automorphisms -----------------------------------------------------------------------------
-
-/// A gather of four words takes longer than four loads.
-void permute_signed(u64* out, const u64* in, i64 step, i64 n, u64 inverse, const Modulus<u64>& m) {
-  portable.permute_signed(out, in, step, n, inverse, m);
-}
-
-void permute(u64* out, const u64* in, i64 step, const uint32_t* source, i64 n) {
-  if (step != 1 || n < kLanes) {
-    portable.permute(out, in, step, source, n);
-    return;
-  }
-  for (i64 k = 0; k < n; k += kLanes)
-    store(Whole{}, out + k, load_from(in, place_of(Permuted{source}, k), Whole{}));
-}
-
 }  // namespace
+}  // namespace fhelium
 
-const CkksKernels<u64> kCkksKernels64Avx2 = {
-    .inner_product = inner_product,
-    .add_inner_product = add_inner_product,
-    .subtract_scale = subtract_scale,
-    .product = product,
-    .square = square,
-    .rescale = rescale,
-    .centred_remainder = centred_remainder,
-    .permute_signed = permute_signed,
-    .automorphism_source = automorphism_source_in_eights,
-    .permute = permute,
-};
+#include "ckks/vector_kernels.h"
+
+namespace fhelium {
+
+const CkksKernels<u64> kCkksKernels64Avx2 = kVectorKernels;
 
 }  // namespace fhelium

@@ -1,13 +1,22 @@
 // CKKS rows with AVX-512 IFMA: moduli below 2^50 and contiguous rows; the rest goes to the portable
 // kernels.
 #include "ckks/automorphism_source.h"
-#include "ckks/kernels.h"
 #include "common/ifma.h"
 
 namespace fhelium {
 namespace {
 
 const CkksKernels<u64>& portable = kCkksKernels64Portable;
+
+using Residue = u64;
+
+FHELIUM_INLINE bool serves(const Modulus<u64>& m) { return m.bits == 52; }
+
+/// The permutation reads the last three bits of a place.
+FHELIUM_INLINE __m512i load_permuted(const u64* row, const uint32_t* source) {
+  const __m512i places = _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i*)source));
+  return _mm512_permutexvar_epi64(places, load(Whole{}, row + (source[0] & ~7u)));
+}
 
 // ---- key-switch inner product ------------------------------------------------------------------
 
@@ -21,22 +30,14 @@ FHELIUM_INLINE __m512i load_ahead(Whole, const u64* p) {
   return load(Whole{}, p);
 }
 
-/// Digits in order, or eight neighbours at a time in the order that an automorphism gives them.
-struct InOrder {
-  template <class Lanes>
-  inline __attribute__((always_inline)) __m512i digit(Lanes lanes, const u64* row, i64 k) const {
-    return load_ahead(lanes, row + k);
-  }
-};
-struct Permuted {
-  const uint32_t* source;
-  template <class Lanes>
-  inline __attribute__((always_inline)) __m512i digit(Lanes, const u64* row, i64 k) const {
-    const __m256i from = _mm256_loadu_si256((const __m256i*)(source + k));
-    return _mm512_permutexvar_epi64(_mm512_cvtepu32_epi64(from),
-                                    load(Whole{}, row + (source[k] & ~7u)));
-  }
-};
+template <class Lanes>
+FHELIUM_INLINE __m512i load_from(const u64* row, InOrder, i64 k, Lanes lanes) {
+  return load_ahead(lanes, row + k);
+}
+template <class Lanes>
+FHELIUM_INLINE __m512i load_from(const u64* row, Permuted order, i64 k, Lanes) {
+  return load_permuted(row, order.source + k);
+}
 
 /// Rows that are added on, times a factor; null where there are none.
 struct Kept {
@@ -53,10 +54,10 @@ FHELIUM_INLINE Halves first_product(const u64* row, i64 at, Lanes lanes, __m512i
 
 /// kVectors vectors of both results. kFold: the sum may pass q R, so it is folded after each group
 /// and before the last reduction.
-template <bool kFold, int kVectors, class Lanes, class Digits>
+template <bool kFold, int kVectors, class Lanes, class Order>
 FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const Kept& kept,
-                                const KeySwitchTerm<u64>* terms, i64 count, const Digits& digits,
-                                i64 k, Lanes lanes, const VectorModulus& m) {
+                                const KeySwitchTerm<u64>* terms, i64 count, Order order, i64 k,
+                                Lanes lanes, const VectorModulus& m) {
   Halves sum0[kVectors], sum1[kVectors];
   for (int v = 0; v < kVectors; ++v) {
     sum0[v] = first_product(kept.row0, k + v * kLanes, lanes, kept.factor);
@@ -66,7 +67,7 @@ FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const Kept& kept,
     const KeySwitchTerm<u64> term = terms[d];
     for (int v = 0; v < kVectors; ++v) {
       const i64 at = k + v * kLanes;
-      const __m512i x = digits.digit(lanes, term.digit, at);
+      const __m512i x = load_from(term.digit, order, at, lanes);
       add_product(sum0[v], x, load_ahead(lanes, term.key0 + at));
       add_product(sum1[v], x, load_ahead(lanes, term.key1 + at));
     }
@@ -84,9 +85,9 @@ FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const Kept& kept,
   }
 }
 
-template <class Digits>
+template <class Order>
 void inner_row(u64* out0, u64* out1, const u64* kept0, const u64* kept1, u64 factor,
-               const KeySwitchTerm<u64>* terms, i64 count, const Digits& digits, i64 n,
+               const KeySwitchTerm<u64>* terms, i64 count, Order order, i64 n,
                const Modulus<u64>& modulus) {
   constexpr int kBlock = 4;  // a row's stretch of four cache lines
   const VectorModulus m = in_lanes(modulus);
@@ -95,35 +96,16 @@ void inner_row(u64* out0, u64* out1, const u64* kept0, const u64* kept1, u64 fac
   const bool fits = (u64)count < modulus.reciprocal >> 12 && count < 2048;
   for_blocks<kBlock>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
     if (fits)
-      inner_block<false, kVectors>(out0, out1, kept, terms, count, digits, k, lanes, m);
+      inner_block<false, kVectors>(out0, out1, kept, terms, count, order, k, lanes, m);
     else
-      inner_block<true, kVectors>(out0, out1, kept, terms, count, digits, k, lanes, m);
+      inner_block<true, kVectors>(out0, out1, kept, terms, count, order, k, lanes, m);
   });
-}
-
-void inner_product(u64* out0, u64* out1, const KeySwitchTerm<u64>* terms, i64 count, i64 digit_step,
-                   i64 key_step, i64 n, const Modulus<u64>& m) {
-  if (m.bits != 52 || digit_step != 1 || key_step != 1)
-    portable.inner_product(out0, out1, terms, count, digit_step, key_step, n, m);
-  else
-    inner_row(out0, out1, nullptr, nullptr, 0, terms, count, InOrder{}, n, m);
-}
-
-void add_inner_product(u64* out0, u64* out1, const u64* kept0, const u64* kept1, u64 factor,
-                       const KeySwitchTerm<u64>* terms, i64 count, const uint32_t* source, i64 n,
-                       const Modulus<u64>& m) {
-  if (m.bits != 52 || n < kLanes)
-    portable.add_inner_product(out0, out1, kept0, kept1, factor, terms, count, source, n, m);
-  else if (source == nullptr)
-    inner_row(out0, out1, kept0, kept1, factor, terms, count, InOrder{}, n, m);
-  else
-    inner_row(out0, out1, kept0, kept1, factor, terms, count, Permuted{source}, n, m);
 }
 
 /// lhs - rhs + q lies in (0, 2 q): the product is below 2 q^2 < q R.
 void subtract_scale(u64* out, const u64* lhs, const u64* rhs, u64 factor, i64 n,
                     const Modulus<u64>& modulus) {
-  if (modulus.bits != 52) {
+  if (!serves(modulus)) {
     portable.subtract_scale(out, lhs, rhs, factor, n, modulus);
     return;
   }
@@ -147,7 +129,7 @@ FHELIUM_INLINE __m512i to_montgomery_lazy(__m512i x, __m512i square, const Vecto
 // 4 q^2 < q R.
 void product(u64* const out[3], const u64* const lhs[2], i64 lhs_step, const u64* const rhs[2],
              i64 rhs_step, i64 n, const Modulus<u64>& modulus) {
-  if (modulus.bits != 52 || lhs_step != 1 || rhs_step != 1) {
+  if (!serves(modulus) || lhs_step != 1 || rhs_step != 1) {
     portable.product(out, lhs, lhs_step, rhs, rhs_step, n, modulus);
     return;
   }
@@ -170,7 +152,7 @@ void product(u64* const out[3], const u64* const lhs[2], i64 lhs_step, const u64
 
 void square(u64* const out[3], const u64* const in[2], i64 step, i64 n,
             const Modulus<u64>& modulus) {
-  if (modulus.bits != 52 || step != 1) {
+  if (!serves(modulus) || step != 1) {
     portable.square(out, in, step, n, modulus);
     return;
   }
@@ -209,7 +191,7 @@ FHELIUM_INLINE __m512i shifted(__m512i x, const Centring& by, const VectorModulu
 // 4 q^2 < q R.
 void rescale(u64* out, const u64* in, const u64* dropped, i64 step, i64 n, u64 q0, u64 inverse,
              const Modulus<u64>& modulus) {
-  if (modulus.bits != 52 || step != 1 || q0 >> 52 != 0) {
+  if (!serves(modulus) || step != 1 || q0 >> 52 != 0) {
     portable.rescale(out, in, dropped, step, n, q0, inverse, modulus);
     return;
   }
@@ -225,7 +207,7 @@ void rescale(u64* out, const u64* in, const u64* dropped, i64 step, i64 n, u64 q
 
 /// t + q - (h mod q) lies in (0, 3 q).
 void centred_remainder(u64* out, const u64* dropped, i64 n, u64 q0, const Modulus<u64>& modulus) {
-  if (modulus.bits != 52 || q0 >> 52 != 0) {
+  if (!serves(modulus) || q0 >> 52 != 0) {
     portable.centred_remainder(out, dropped, n, q0, modulus);
     return;
   }
@@ -239,40 +221,13 @@ void centred_remainder(u64* out, const u64* dropped, i64 n, u64 q0, const Modulu
   });
 }
 
-// ---- automorphisms -----------------------------------------------------------------------------
-
-/// A gather of eight words takes longer than eight loads.
-void permute_signed(u64* out, const u64* in, i64 step, i64 n, u64 inverse, const Modulus<u64>& m) {
-  portable.permute_signed(out, in, step, n, inverse, m);
-}
-
-/// `source` comes from automorphism_source: eight neighbours in some order.
-void permute(u64* out, const u64* in, i64 step, const uint32_t* source, i64 n) {
-  if (step != 1 || n < kLanes) {
-    portable.permute(out, in, step, source, n);
-    return;
-  }
-  for (i64 k = 0; k < n; k += kLanes) {
-    // The permutation reads the last three bits of an index.
-    const __m512i order = _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i*)(source + k)));
-    const __m512i x = load(Whole{}, in + (source[k] & ~7u));
-    store(Whole{}, out + k, _mm512_permutexvar_epi64(order, x));
-  }
-}
-
 }  // namespace
+}  // namespace fhelium
 
-const CkksKernels<u64> kCkksKernels64Avx512 = {
-    .inner_product = inner_product,
-    .add_inner_product = add_inner_product,
-    .subtract_scale = subtract_scale,
-    .product = product,
-    .square = square,
-    .rescale = rescale,
-    .centred_remainder = centred_remainder,
-    .permute_signed = permute_signed,
-    .automorphism_source = automorphism_source_in_eights,
-    .permute = permute,
-};
+#include "ckks/vector_kernels.h"
+
+namespace fhelium {
+
+const CkksKernels<u64> kCkksKernels64Avx512 = kVectorKernels;
 
 }  // namespace fhelium

@@ -182,19 +182,6 @@ void centred_remainder(Word* out, const Word* dropped, i64 n, Word q0,
   for (i64 k = 0; k < n; ++k) out[k] = Centring<Word>::remainder(dropped[k], centring, m);
 }
 
-// X^j goes to X^(j g) and X^n is -1. Position k is reached from j = k g^-1 mod 2n where that is
-// below n, else from j - n with the sign turned, because (j - n) g = k + n mod 2n for odd g.
-template <class Word>
-void permute_signed(Word* out, const Word* in, i64 step, i64 n, u64 inverse,
-                    const Modulus<Word>& m) {
-  const Word q = m.q;
-  const u64 sign = (u64)n, low = sign - 1;
-  for (u64 k = 0, j = 0; k < (u64)n; ++k, j += inverse) {
-    const Word x = in[(i64)(j & low) * step];
-    out[k] = (j & sign) ? negate_modular(x, q) : x;
-  }
-}
-
 // Position i holds the value at psi^e, e = 2 r + 1 with r the reversed bits of i. Under X -> X^g it
 // takes the value at psi^(g e), whose r is (g e - 1) / 2 = (g - 1) / 2 + g r modulo n.
 void automorphism_source(uint32_t* source, i64 n, u64 galois_element) {
@@ -220,7 +207,6 @@ constexpr CkksKernels<Word> kPortable = {
     .square = square<Word>,
     .rescale = rescale<Word>,
     .centred_remainder = centred_remainder<Word>,
-    .permute_signed = permute_signed<Word>,
     .automorphism_source = automorphism_source,
     .permute = permute<Word>,
 };

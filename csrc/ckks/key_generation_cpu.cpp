@@ -82,13 +82,7 @@ void fill_key(const KeyRows<Word>& rows, const Tensor& secret, const StreamKey& 
   const int64_t degree = s.degree, tiles = draw_tiles(degree);
   Workspace space(Workspace::room_for<int8_t>(rows.digits * degree), Contents::kSecret);
   int8_t* errors = space.take<int8_t>(rows.digits * degree);
-  const auto draw = [&](int64_t item, int64_t) {
-    const int64_t digit = item / tiles;
-    draw_small(errors + digit * degree, degree, item % tiles, [&](i64* values, i64 first, i64 n) {
-      random_kernels().gaussian(values, first, n, error_key,
-                                {kNoPrime, static_cast<u32>(digit), 0});
-    });
-  };
+  const auto draw = [&](int64_t task, int64_t) { draw_errors(errors, degree, task, error_key); };
   const auto fill = [&](int64_t item, int64_t) {
     const int64_t limb = item / rows.digits, digit = item % rows.digits;
     const bool holds_source = rows.holds_source(limb, digit);
@@ -147,7 +141,9 @@ void make_switching_key_(Tensor key, const Tensor source, const Tensor secret,
                 "A switching key has the digits and the limbs of its tables");
     check_shape(kName, "secret", secret, kTypeOf<Word>, polynomial, "A secret is [limb, N] on QP");
     check_shape(kName, "source", source, kTypeOf<Word>, polynomial, "A secret is [limb, N] on QP");
-    for (const Tensor& input : {source, secret}) check_overlap(kName, key, input);
+    // The tables are read while rows are written.
+    for (const Tensor& input : {source, secret, switch_tables, ntt_tables})
+      check_overlap(kName, key, input);
     const auto table = check_ntt_tables<Word>(kName, ntt_tables, degree, moduli);
     // Rows that are not contiguous are filled apart.
     const bool apart = key.stride(3) != 1;

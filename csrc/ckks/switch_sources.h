@@ -1,6 +1,7 @@
 // What is switched to another key, and what is added to the result: the sources of a KeySwitch.
 #pragma once
 #include "ckks/key_switch.h"
+#include "ckks/permute_signed.h"
 
 namespace fhelium {
 
@@ -63,11 +64,10 @@ template <class Word>
 const Word* permuted(const SourceRows<Word>& rows, const Automorphism& by, const Word* row,
                      int64_t limb, Word* out) {
   if (by.element == 1) return row;
-  const CkksKernels<Word>& kernels = ckks_kernels<Word>();
   if (rows.from_ntt)
-    kernels.permute(out, row, 1, by.positions, rows.degree);
+    ckks_kernels<Word>().permute(out, row, 1, by.positions, rows.degree);
   else
-    kernels.permute_signed(out, row, 1, rows.degree, by.inverse, rows.constants.moduli[limb]);
+    permute_signed(out, row, 1, rows.degree, by.inverse, rows.constants.moduli[limb]);
   return out;
 }
 

@@ -167,49 +167,44 @@ std::vector<Modulus<Word>> check_parameters(const Operation& operation, const Te
   return moduli;
 }
 
+/// The constants of a tensor of this shape, row-major, each below the modulus of its column.
 template <class Word>
-static void check_below(const Operation& operation, const char* name, Word value,
-                        const Modulus<Word>& m, int64_t limb) {
-  if (value < m.q) return;
-  refuse(operation,
-         std::string(name) + " holds " + std::to_string(value) + " for limb " +
-             std::to_string(limb) + ", whose modulus is " + std::to_string(m.q),
-         "A constant of limb j lies in [0, q_j)", "Pass the constants of this basis and depth");
+static std::vector<Word> read_constants(const Operation& operation, const char* name,
+                                        const Tensor& tensor, const Sizes& needed, const char* rule,
+                                        const Modulus<Word>* moduli) {
+  constexpr auto kRemedy = "Pass the constants of this basis and depth";
+  check_tensor(operation, name, tensor, kTypeOf<Word>);
+  check_sizes(operation, name, tensor, needed, rule, kRemedy);
+  const bool one_row = needed.size() == 1;
+  const int64_t rows = one_row ? 1 : needed[0], limbs = needed.back();
+  const int64_t row = one_row ? 0 : tensor.stride(0), column = tensor.stride(tensor.dim() - 1);
+  std::vector<Word> constants;
+  constants.reserve(static_cast<size_t>(rows * limbs));
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < limbs; ++j) {
+      const Word value = data_of<Word>(tensor)[i * row + j * column];
+      if (value >= moduli[j].q)
+        refuse(operation,
+               std::string(name) + " holds " + std::to_string(value) + " for limb " +
+                   std::to_string(j) + ", whose modulus is " + std::to_string(moduli[j].q),
+               "A constant of limb j lies in [0, q_j)", kRemedy);
+      constants.push_back(value);
+    }
+  return constants;
 }
 
 template <class Word>
 std::vector<Word> check_constants(const Operation& operation, const char* name,
                                   const Tensor& tensor, const Modulus<Word>* moduli,
                                   int64_t limbs) {
-  check_tensor(operation, name, tensor, kTypeOf<Word>);
-  check_sizes(operation, name, tensor, {limbs}, "It holds one constant per limb",
-              "Pass the constants of this basis and depth");
-  std::vector<Word> constants;
-  constants.reserve(static_cast<size_t>(limbs));
-  const Word* data = data_of<Word>(tensor);
-  for (int64_t j = 0; j < limbs; ++j) {
-    constants.push_back(data[j * tensor.stride(0)]);
-    check_below(operation, name, constants.back(), moduli[j], j);
-  }
-  return constants;
+  return read_constants(operation, name, tensor, {limbs}, "It holds one constant per limb", moduli);
 }
 
 template <class Word>
 std::vector<Word> check_matrix(const Operation& operation, const char* name, const Tensor& tensor,
                                int64_t rows, const Modulus<Word>* moduli, int64_t limbs) {
-  check_tensor(operation, name, tensor, kTypeOf<Word>);
-  check_sizes(operation, name, tensor, {rows, limbs},
-              "Its rows are the source primes, its columns the target limbs",
-              "Pass the constants of this basis and depth");
-  std::vector<Word> constants;
-  constants.reserve(static_cast<size_t>(rows * limbs));
-  const Word* data = data_of<Word>(tensor);
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < limbs; ++j) {
-      constants.push_back(data[i * tensor.stride(0) + j * tensor.stride(1)]);
-      check_below(operation, name, constants.back(), moduli[j], j);
-    }
-  return constants;
+  return read_constants(operation, name, tensor, {rows, limbs},
+                        "Its rows are the source primes, its columns the target limbs", moduli);
 }
 
 std::vector<int64_t> check_integers(const Operation& operation, const char* name,

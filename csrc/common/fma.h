@@ -46,6 +46,8 @@ FHELIUM_INLINE void store(Part part, u64* p, __m256i x) {
 FHELIUM_INLINE void stream(u64* p, __m256i x) { _mm256_stream_si256((__m256i*)p, x); }
 FHELIUM_INLINE __m256i broadcast(u64 x) { return _mm256_set1_epi64x((i64)x); }
 FHELIUM_INLINE __m256d broadcast(double x) { return _mm256_set1_pd(x); }
+/// a b + c, rounded once.
+FHELIUM_INLINE __m256d fused(__m256d a, __m256d b, __m256d c) { return _mm256_fmadd_pd(a, b, c); }
 
 }  // namespace fhelium
 
@@ -112,6 +114,24 @@ FHELIUM_INLINE __m256i to_residues(__m256d x, const DoubleModulus& m) {
   const __m256i words = _mm256_castpd_si256(_mm256_add_pd(x, broadcast(kUnit)));
   const __m256i lifted = _mm256_sub_epi64(words, _mm256_sub_epi64(unit, m.words));
   return unless_negative(_mm256_sub_epi64(words, unit), lifted);
+}
+
+// ---- sums of residues, as words ----------------------------------------------------------------
+
+/// x in [0, 2q) -> [0, q).
+FHELIUM_INLINE __m256i reduce_once(__m256i x, const DoubleModulus& m) {
+  return unless_negative(_mm256_sub_epi64(x, m.words), x);
+}
+FHELIUM_INLINE __m256i add_modular(__m256i a, __m256i b, const DoubleModulus& m) {
+  return reduce_once(_mm256_add_epi64(a, b), m);
+}
+FHELIUM_INLINE __m256i subtract_modular(__m256i a, __m256i b, const DoubleModulus& m) {
+  const __m256i difference = _mm256_sub_epi64(a, b);
+  return unless_negative(difference, _mm256_add_epi64(difference, m.words));
+}
+FHELIUM_INLINE __m256i negate_modular(__m256i a, const DoubleModulus& m) {
+  const __m256i is_zero = _mm256_cmpeq_epi64(a, _mm256_setzero_si256());
+  return _mm256_andnot_si256(is_zero, _mm256_sub_epi64(m.words, a));
 }
 
 // ---- products with a fixed factor --------------------------------------------------------------

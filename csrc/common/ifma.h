@@ -28,6 +28,8 @@ FHELIUM_INLINE void store(Part part, u64* p, __m512i x) {
 FHELIUM_INLINE void stream(u64* p, __m512i x) { _mm512_stream_si512((__m512i*)p, x); }
 FHELIUM_INLINE __m512i broadcast(u64 x) { return _mm512_set1_epi64((i64)x); }
 FHELIUM_INLINE __m512i zero() { return _mm512_setzero_si512(); }
+/// a b + c, rounded once.
+FHELIUM_INLINE __m512d fused(__m512d a, __m512d b, __m512d c) { return _mm512_fmadd_pd(a, b, c); }
 
 }  // namespace fhelium
 
@@ -68,6 +70,15 @@ FHELIUM_INLINE __m512i reduce_once(__m512i x, __m512i q) {
 
 FHELIUM_INLINE __m512i add_modular(__m512i a, __m512i b, __m512i q) {
   return reduce_once(_mm512_add_epi64(a, b), q);
+}
+FHELIUM_INLINE __m512i add_modular(__m512i a, __m512i b, const VectorModulus& m) {
+  return add_modular(a, b, m.q);
+}
+FHELIUM_INLINE __m512i subtract_modular(__m512i a, __m512i b, const VectorModulus& m) {
+  return lift_once(_mm512_sub_epi64(a, b), m);
+}
+FHELIUM_INLINE __m512i negate_modular(__m512i a, const VectorModulus& m) {
+  return _mm512_maskz_sub_epi64(_mm512_test_epi64_mask(a, a), m.q, a);  // 0 stays 0
 }
 
 /// x < 2^52 -> a representative in [0, 2q): the estimated quotient is at most one short.

@@ -175,9 +175,14 @@ Pool& pool() {
   return instance;
 }
 
+/// At most kNoMemory, which no machine has: an expanded view may have more bytes than can be
+/// counted.
 size_t bytes_of(const Tensor& like, const Sizes& sizes) {
+  constexpr size_t kNoMemory = SIZE_MAX / 4;
   size_t bytes = like.element_size();
-  for (int64_t size : sizes) bytes *= static_cast<size_t>(size);
+  for (int64_t size : sizes)
+    if (__builtin_mul_overflow(bytes, static_cast<size_t>(size), &bytes) || bytes > kNoMemory)
+      bytes = kNoMemory;
   return bytes;
 }
 

@@ -22,6 +22,21 @@ inline void for_each_row(int64_t limbs, int64_t batches, int64_t n,
   });
 }
 
+/// Call body(item, first coefficient, number of coefficients) for the tiles of n coefficients of
+/// all items, each coefficient of an item costing about the given time.
+template <class Body>
+inline void for_each_tile(int64_t items, int64_t n, int64_t tile,
+                          double nanoseconds_per_coefficient, const Body& body) {
+  const int64_t tiles = (n + tile - 1) / tile;
+  const double cost = nanoseconds_per_coefficient * static_cast<double>(std::min(n, tile));
+  parallel_for(0, items * tiles, chunk_size(cost), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % tiles * tile;
+      body(i / tiles, first, std::min(tile, n - first));
+    }
+  });
+}
+
 /// Whether the beginning of these rows leaves the caches before their end is written, and rows
 /// begin on cache lines.
 template <class Word>

@@ -6,6 +6,7 @@
 #include <torch/csrc/stable/ops.h>
 #include <torch/csrc/stable/tensor.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -136,9 +137,20 @@ inline Tensor tensor_over(void* memory, const Tensor& like, const Sizes& sizes, 
 }
 
 /// Split [begin, end) over torch's own intra-op threads; the body must not depend on the split.
+/// What it throws comes out as it was: torch's C interface would put a line of its own headers
+/// there.
 template <class Body>
 inline void parallel_for(int64_t begin, int64_t end, int64_t grain, const Body& body) {
-  torch::stable::parallel_for(begin, end, grain, body);
+  std::atomic<bool> failed{false};
+  std::exception_ptr failure;
+  torch::stable::parallel_for(begin, end, grain, [&](int64_t first, int64_t past) {
+    try {
+      body(first, past);
+    } catch (...) {
+      if (!failed.exchange(true)) failure = std::current_exception();
+    }
+  });
+  if (failed) std::rethrow_exception(failure);
 }
 
 /// How many threads that is at most.

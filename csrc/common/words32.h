@@ -56,6 +56,12 @@ FHELIUM_INLINE __m256i reduce_once(__m256i x, __m256i q) {
 FHELIUM_INLINE __m256i add_modular(__m256i a, __m256i b, const WordModulus& m) {
   return reduce_once(_mm256_add_epi32(a, b), m.q);
 }
+FHELIUM_INLINE __m256i subtract_modular(__m256i a, __m256i b, const WordModulus& m) {
+  return lift_once(_mm256_sub_epi32(a, b), m);
+}
+FHELIUM_INLINE __m256i negate_modular(__m256i a, const WordModulus& m) {
+  return reduce_once(_mm256_sub_epi32(m.q, a), m.q);  // q becomes 0
+}
 
 /// 64-bit numbers, or words of which the low halves count.
 struct Pairs {

@@ -37,10 +37,6 @@ FHELIUM_INLINE PathAvx512 path_avx512(i64 degree, const Modulus<u64>& m) {
   return PathAvx512::kPortable;
 }
 
-FHELIUM_INLINE bool is_wide(PathAvx512 path) {
-  return path == PathAvx512::kWideLazy || path == PathAvx512::kWideLevel;
-}
-
 FHELIUM_INLINE __m512i spread(u64 x) { return _mm512_set1_epi64(static_cast<i64>(x)); }
 
 /// x in [0, 2 bound) -> [0, bound): one of x and x - bound has not wrapped, and it is the smaller.

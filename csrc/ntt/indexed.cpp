@@ -11,13 +11,8 @@ namespace {
 /// keeps the caller from writing to the tensor in between.
 Tensor check_indices(const char* operation, const char* name, const Tensor& indices, int64_t stages,
                      int64_t degree) {
-  check_tensor(operation, name, indices, kInt64);
-  const Sizes shape = sizes_of(indices), needed = {stages, degree / 2};
-  if (shape != needed)
-    refuse(
-        operation,
-        std::string(name) + " has shape " + to_string(shape) + ", needed is " + to_string(needed),
-        "Index tensors are [log2 N, N/2]", "Pass the indices of this ring degree");
+  check_shape(operation, name, indices, kInt64, {stages, degree / 2},
+              "Index tensors are [log2 N, N/2]");
   Tensor dense = fhelium::contiguous(indices);
   const int64_t* data = dense.const_data_ptr<int64_t>();
   bool inside = true;
@@ -28,18 +23,6 @@ Tensor check_indices(const char* operation, const char* name, const Tensor& indi
            std::string(name) + " holds an index outside [0, " + std::to_string(degree) + ")",
            "Indices are positions of one limb", "Make them for this ring degree");
   return dense;
-}
-
-template <class Word>
-const Word* check_twiddles(const char* operation, const Tensor& twiddles, int64_t limbs,
-                           int64_t degree) {
-  check_tensor(operation, "twiddles", twiddles, kTypeOf<Word>);
-  const Sizes shape = sizes_of(twiddles), needed = {limbs, degree};
-  if (shape != needed)
-    refuse(operation,
-           "twiddles has shape " + to_string(shape) + ", the residues need " + to_string(needed),
-           "Row j holds the twiddles of limb j", "Pass one direction of radix2_twiddles");
-  return data_of<Word>(twiddles);
 }
 
 template <class Word>
@@ -81,7 +64,9 @@ void transform_indexed(const char* name, bool inverse, const Tensor& out, const 
     const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
     const auto moduli = check_parameters<Word>(name, rns_params, o.limbs);
     if (inverse) check_degree_inverse(name, degree, moduli);
-    const Word* twiddles = check_twiddles<Word>(name, dense, o.limbs, degree);
+    check_shape(name, "twiddles", dense, kTypeOf<Word>, {o.limbs, degree},
+                "Row j holds the twiddles of limb j, in one direction");
+    const Word* twiddles = data_of<Word>(dense);
     const auto kernel = inverse ? indexed_kernels<Word>().inverse : indexed_kernels<Word>().forward;
     for_each_row(o, in,
                  [&](Word* row, const Word* source, int64_t step, int64_t limb, const Word*) {

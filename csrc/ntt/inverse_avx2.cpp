@@ -10,12 +10,4 @@ const NttTransform<u64> kInverseAvx2[] = {
     inverse_row<Doubles4, kPassBound>,
 };
 
-void inverse_avx2(u64* out, const u64* in, i64 step, i64 degree, const u64* table,
-                  const Modulus<u64>& m, const u64* next) {
-  const PathAvx2 path = path_avx2(degree, m);
-  const bool vectors = path != PathAvx2::kPortable;
-  const auto row = vectors ? kInverseAvx2[static_cast<int>(path)] : kNttKernels64Portable.inverse;
-  row(out, in, step, degree, table, m, next);
-}
-
 }  // namespace fhelium

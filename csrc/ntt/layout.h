@@ -117,13 +117,13 @@ struct NttLayout {
   FHELIUM_METHOD static i64 low_bits(i64 x, int bits) { return x & ((i64{1} << bits) - 1); }
 };
 
-/// Fill a row: `write(place, w)` for every node and for the two words of the inverse's last level.
+/// Fill a row but for its format: `write(place, w)` for every node and for the two words of the
+/// inverse's last level.
 template <class Layout, class Write>
-FHELIUM_INLINE void fill_table(u64* table, u64 format, const Layout& layout, u64 root,
-                               const Modulus<u64>& m, const Write& write) {
+FHELIUM_INLINE void fill_table(u64* table, const Layout& layout, u64 root, const Modulus<u64>& m,
+                               const Write& write) {
   const i64 size = layout.words();
   for (i64 k = 0; k < size; ++k) table[k] = 0;
-  table[kTableFormat] = format;
   table[kTableModulus] = m.q;
   table[kTableDegree] = static_cast<u64>(layout.degree);
 

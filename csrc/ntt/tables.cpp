@@ -11,19 +11,16 @@ template <class Word>
 Tensor make_tables(const char* operation, const NttKernels<Word>& kernels, const Tensor& roots,
                    int64_t degree, const Tensor& rns_params) {
   check_degree(operation, degree, 16);
-  const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
-  const auto moduli = check_parameters<Word>(operation, rns_params, limbs);
-  const auto values = check_roots(operation, roots, degree, moduli);
+  const auto limbs = check_roots<Word>(operation, roots, degree, rns_params);
   int64_t words = 0;
-  for (const Modulus<Word>& m : moduli) words = std::max(words, kernels.table_words(degree, m));
-  Tensor out = empty_in_huge_pages(roots, {limbs, words});
+  for (const Modulus<Word>& m : limbs.moduli)
+    words = std::max(words, kernels.table_words(degree, m));
+  Tensor out = empty_in_huge_pages(roots, {limbs.count(), words});
   Word* data = mutable_data_of<Word>(out);
-  parallel_for(0, limbs, std::max<int64_t>(1, 16384 / degree), [&](int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; ++j) {
-      const Modulus<Word>& m = moduli[static_cast<size_t>(j)];
-      kernels.build_table(data + j * words, degree, values[static_cast<size_t>(j)], m);
-      std::fill(data + j * words + kernels.table_words(degree, m), data + (j + 1) * words, 0);
-    }
+  limbs.for_each(degree, [&](int64_t j, Word root, const Modulus<Word>& m) {
+    Word* table = data + j * words;
+    kernels.build_table(table, degree, root, m);
+    std::fill(table + kernels.table_words(degree, m), table + words, 0);
   });
   return out;
 }

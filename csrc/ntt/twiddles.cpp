@@ -2,8 +2,6 @@
 // roots.
 #include "ntt/twiddles.h"
 
-#include <algorithm>
-
 #include "common/number_theory.h"
 #include "ntt/cuda_table.h"
 
@@ -19,15 +17,17 @@ void check_degree(const char* operation, int64_t degree, int64_t smallest) {
 }
 
 template <class Word>
-std::vector<Word> check_roots(const char* operation, const Tensor& tensor, int64_t degree,
-                              const std::vector<Modulus<Word>>& moduli) {
-  const auto roots = check_constants(operation, "roots", tensor, moduli.data(),
-                                     static_cast<int64_t>(moduli.size()));
-  for (size_t j = 0; j < roots.size(); ++j) {
-    const Modulus<Word>& m = moduli[j];
-    if (power_modular(roots[j], static_cast<u64>(degree), m.q) != m.q - 1)
+LimbRoots<Word> check_roots(const char* operation, const Tensor& roots, int64_t degree,
+                            const Tensor& rns_params) {
+  const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
+  LimbRoots<Word> found = {check_parameters<Word>(operation, rns_params, limbs), {}};
+  found.roots = check_constants(operation, "roots", roots, found.moduli.data(), limbs);
+  for (size_t j = 0; j < found.roots.size(); ++j) {
+    const Modulus<Word>& m = found.moduli[j];
+    const Word root = found.roots[j];
+    if (power_modular(root, static_cast<u64>(degree), m.q) != m.q - 1)
       refuse(operation,
-             "root " + std::to_string(j) + " is " + std::to_string(roots[j]) + " for modulus " +
+             "root " + std::to_string(j) + " is " + std::to_string(root) + " for modulus " +
                  std::to_string(m.q),
              "A root is psi < q with psi^N = -1 mod q", "Pass the primitive 2N-th roots in order");
     if (montgomery_multiply(reduce_word(static_cast<u64>(degree), m), m.degree_inverse, m) != 1)
@@ -36,13 +36,11 @@ std::vector<Word> check_roots(const char* operation, const Tensor& tensor, int64
           "rns_params column " + std::to_string(j) + " is not for degree " + std::to_string(degree),
           "Parameters and tables are made for one ring degree", "Make both with the same degree");
   }
-  return roots;
+  return found;
 }
 
-template std::vector<u32> check_roots(const char*, const Tensor&, int64_t,
-                                      const std::vector<Modulus<u32>>&);
-template std::vector<u64> check_roots(const char*, const Tensor&, int64_t,
-                                      const std::vector<Modulus<u64>>&);
+template LimbRoots<u32> check_roots(const char*, const Tensor&, int64_t, const Tensor&);
+template LimbRoots<u64> check_roots(const char*, const Tensor&, int64_t, const Tensor&);
 
 namespace {
 
@@ -84,17 +82,13 @@ Tensor radix2_twiddles(const Tensor roots, int64_t degree, const Tensor rns_para
   constexpr auto kName = "radix2_twiddles";
   check_degree(kName, degree, 2);
   check_residues(kName, "roots", roots, 1, kRootsRule);
-  const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
   return for_word_of(roots, [&](auto word) {
     using Word = decltype(word);
-    const auto moduli = check_parameters<Word>(kName, rns_params, limbs);
-    const auto values = check_roots(kName, roots, degree, moduli);
-    Tensor out = empty_on(roots, {2, limbs, degree});
-    Word* data = mutable_data_of<Word>(out);
-    parallel_for(0, limbs, std::max<int64_t>(1, 16384 / degree), [&](int64_t begin, int64_t end) {
-      for (int64_t j = begin; j < end; ++j)
-        fill_twiddles(data + j * degree, data + (limbs + j) * degree, degree,
-                      values[static_cast<size_t>(j)], moduli[static_cast<size_t>(j)]);
+    const auto limbs = check_roots<Word>(kName, roots, degree, rns_params);
+    Tensor out = empty_on(roots, {2, limbs.count(), degree});
+    Word *forward = mutable_data_of<Word>(out), *inverse = forward + limbs.count() * degree;
+    limbs.for_each(degree, [&](int64_t j, Word root, const Modulus<Word>& m) {
+      fill_twiddles(forward + j * degree, inverse + j * degree, degree, root, m);
     });
     return out;
   });
@@ -104,19 +98,15 @@ Tensor make_compact_twiddles(const char* operation, const Tensor& roots, int64_t
                              const Tensor& rns_params) {
   check_degree(operation, degree, 16);
   check_residues(operation, "roots", roots, 1, kRootsRule);
-  const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
   return for_word_of(roots, [&](auto word) {
     using Word = decltype(word);
-    const auto moduli = check_parameters<Word>(operation, rns_params, limbs);
-    const auto values = check_roots(operation, roots, degree, moduli);
+    const auto limbs = check_roots<Word>(operation, roots, degree, rns_params);
     const int64_t pairs = row_pairs(degree);
-    Tensor out = empty_on(roots, {limbs, 2 * pairs});
+    Tensor out = empty_on(roots, {limbs.count(), 2 * pairs});
     // torch's allocations are aligned far beyond a pair.
     auto* data = reinterpret_cast<TwiddlePair<Word>*>(mutable_data_of<Word>(out));
-    parallel_for(0, limbs, std::max<int64_t>(1, 16384 / degree), [&](int64_t begin, int64_t end) {
-      for (int64_t j = begin; j < end; ++j)
-        fill_pairs(data + j * pairs, degree, values[static_cast<size_t>(j)],
-                   moduli[static_cast<size_t>(j)]);
+    limbs.for_each(degree, [&](int64_t j, Word root, const Modulus<Word>& m) {
+      fill_pairs(data + j * pairs, degree, root, m);
     });
     return out;
   });

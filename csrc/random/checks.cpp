@@ -8,13 +8,8 @@
 namespace fhelium {
 
 void check_bytes(const Operation& operation, const char* name, const Tensor& tensor, int64_t size) {
-  check_tensor(operation, name, tensor, kUInt8);
-  const Sizes shape = sizes_of(tensor), needed = {size};
-  if (shape != needed)
-    refuse(
-        operation,
-        std::string(name) + " has shape " + to_string(shape) + ", needed is " + to_string(needed),
-        "ChaCha20 takes a key of 32 bytes and a nonce of 12", "Pass that many bytes");
+  check_shape(operation, name, tensor, kUInt8, {size},
+              "ChaCha20 takes a key of 32 bytes and a nonce of 12");
 }
 
 void check_range(const Operation& operation, const char* name, int64_t value, int64_t first,

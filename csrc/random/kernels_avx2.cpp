@@ -1,7 +1,6 @@
 // Samplers with AVX2: eight ChaCha20 blocks at once, four coefficients at once. As in the portable
 // kernels, no branch and no index depends on a secret word.
 #include "common/fma.h"
-#include "common/number_theory.h"
 #include "random/gaussian_table.h"
 #include "random/kernels.h"
 
@@ -63,7 +62,7 @@ FHELIUM_INLINE void transpose(__m256i* x) {
 }  // namespace
 }  // namespace fhelium
 
-#include "random/vector_streams.h"
+#include "random/vector_samplers.h"
 
 namespace fhelium {
 namespace {
@@ -114,71 +113,45 @@ void uniform_row(Word* out, i64 first, i64 n, const StreamKey& key, const Stream
   }
 }
 
-/// floor(3 w / 2^64) is 1 from a third of 2^64 on and 2 from two thirds on.
-void ternary(i64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position) {
-  const __m256i third = ordered(0x5555555555555555u), two_thirds = ordered(0xaaaaaaaaaaaaaaaau);
-  alignas(32) u64 words[kTile];
-  for (i64 begin = 0; begin < n; begin += kTile) {
-    draw(words, first + begin, key, position, 0);
-    for_vectors(smaller(kTile, n - begin), [&](i64 k, auto lanes) {
-      const __m256i word = ordered(load(Whole{}, words + k));
-      const __m256i past =
-          _mm256_add_epi64(_mm256_cmpgt_epi64(word, third), _mm256_cmpgt_epi64(word, two_thirds));
-      store(lanes, (u64*)out + begin + k, _mm256_sub_epi64(broadcast(~(u64)0), past));
-    });
+FHELIUM_INLINE Vector ternary_values(Vector words) {
+  const Vector third = ordered(0x5555555555555555u), two_thirds = ordered(0xaaaaaaaaaaaaaaaau);
+  const Vector word = ordered(words);
+  const Vector past =
+      _mm256_add_epi64(_mm256_cmpgt_epi64(word, third), _mm256_cmpgt_epi64(word, two_thirds));
+  return _mm256_sub_epi64(broadcast(~(u64)0), past);
+}
+
+FHELIUM_INLINE void magnitudes(Vector (&found)[kTogether], const Vector (&high)[kTogether],
+                               const Vector (&low)[kTogether]) {
+  Vector word_high[kTogether], word_low[kTogether];
+#pragma GCC unroll 4
+  for (int v = 0; v < kTogether; ++v) {
+    word_high[v] = _mm256_srli_epi64(high[v], 1);
+    word_low[v] =
+        ordered(_mm256_or_si256(_mm256_slli_epi64(high[v], 63), _mm256_srli_epi64(low[v], 1)));
+    found[v] = broadcast((u64)kGaussianThresholds);
+  }
+  for (int t = 0; t < kGaussianThresholds; ++t) {
+    const Vector bound_high = broadcast(kGaussianTable[t][0]);
+    const Vector bound_low = ordered(kGaussianTable[t][1]);
+    // Below the threshold: the high word less the borrow is.
+#pragma GCC unroll 4
+    for (int v = 0; v < kTogether; ++v) {
+      const Vector borrow = _mm256_cmpgt_epi64(bound_low, word_low[v]);
+      const Vector rest = _mm256_add_epi64(word_high[v], borrow);
+      found[v] = _mm256_add_epi64(found[v], _mm256_cmpgt_epi64(bound_high, rest));
+    }
   }
 }
 
-/// Magnitude by inversion of the cumulative table, read in full whatever the value; its lowest
-/// random bit is the sign.
-void gaussian(i64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position) {
-  constexpr int kVectors = 4;  // that share one walk through the table
-  alignas(32) u64 high[kTile], low[kTile], values[kTile];
-  const __m256i one = broadcast((u64)1);
-  for (i64 begin = 0; begin < n; begin += kTile) {
-    const i64 size = smaller(kTile, n - begin);
-    draw(high, first + begin, key, position, 0);
-    draw(low, first + begin, key, position, 1);
-    for (i64 k = 0; k < size; k += kVectors * kLanes) {
-      __m256i word_high[kVectors], word_low[kVectors], past[kVectors];
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        const __m256i h = load(Whole{}, high + k + v * kLanes);
-        const __m256i l = load(Whole{}, low + k + v * kLanes);
-        word_high[v] = _mm256_srli_epi64(h, 1);
-        word_low[v] = ordered(_mm256_or_si256(_mm256_slli_epi64(h, 63), _mm256_srli_epi64(l, 1)));
-        past[v] = _mm256_setzero_si256();
-      }
-      for (int t = 0; t < kGaussianThresholds; ++t) {
-        const __m256i bound_high = broadcast(kGaussianTable[t][0]);
-        const __m256i bound_low = ordered(kGaussianTable[t][1]);
-#pragma GCC unroll 4
-        for (int v = 0; v < kVectors;
-             ++v) {  // below the threshold: the high word less the borrow is
-          const __m256i borrow = _mm256_cmpgt_epi64(bound_low, word_low[v]);
-          const __m256i rest = _mm256_add_epi64(word_high[v], borrow);
-          past[v] = _mm256_add_epi64(past[v], _mm256_cmpgt_epi64(bound_high, rest));
-        }
-      }
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        const __m256i l = load(Whole{}, low + k + v * kLanes);
-        const __m256i sign = _mm256_sub_epi64(_mm256_setzero_si256(), _mm256_and_si256(l, one));
-        const __m256i magnitude = _mm256_add_epi64(broadcast((u64)kGaussianThresholds), past[v]);
-        store(Whole{}, values + k + v * kLanes,
-              _mm256_sub_epi64(_mm256_xor_si256(magnitude, sign), sign));
-      }
-    }
-    for_vectors(size, [&](i64 k, auto lanes) {
-      store(lanes, (u64*)out + begin + k, load(Whole{}, values + k));
-    });
-  }
+FHELIUM_INLINE Vector with_sign(Vector magnitude, Vector low) {
+  const Vector sign =
+      _mm256_sub_epi64(_mm256_setzero_si256(), _mm256_and_si256(low, broadcast((u64)1)));
+  return _mm256_sub_epi64(_mm256_xor_si256(magnitude, sign), sign);
 }
 
 }  // namespace
 
-const RandomKernels kRandomKernelsAvx2 = {
-    blocks, uniform, uniform_narrow, ternary, gaussian, rounded_gaussian_row,
-};
+const RandomKernels kRandomKernelsAvx2 = kVectorKernels;
 
 }  // namespace fhelium

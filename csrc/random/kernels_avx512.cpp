@@ -1,7 +1,6 @@
 // Samplers with AVX-512: sixteen ChaCha20 blocks at once, eight coefficients at once. As in the
 // portable kernels, no branch and no index depends on a secret word.
 #include "common/ifma.h"
-#include "common/number_theory.h"
 #include "random/gaussian_table.h"
 #include "random/kernels.h"
 
@@ -53,7 +52,7 @@ FHELIUM_INLINE void transpose(__m512i (&x)[16]) {
 }  // namespace
 }  // namespace fhelium
 
-#include "random/vector_streams.h"
+#include "random/vector_samplers.h"
 
 namespace fhelium {
 namespace {
@@ -102,22 +101,13 @@ void uniform_row(Word* out, i64 first, i64 n, const StreamKey& key, const Stream
   }
 }
 
-/// floor(3 w / 2^64) is 1 from a third of 2^64 on and 2 from two thirds on.
-void ternary(i64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position) {
-  const __m512i third = broadcast(0x5555555555555555u), two_thirds = broadcast(0xaaaaaaaaaaaaaaaau);
-  const __m512i one = broadcast(1), minus_one = broadcast(~(u64)0);
-  alignas(64) u64 words[kTile];
-  for (i64 begin = 0; begin < n; begin += kTile) {
-    draw(words, first + begin, key, position, 0);
-    for_vectors(smaller(kTile, n - begin), [&](i64 k, auto lanes) {
-      const __m512i word = load(lanes, words + k);
-      const __mmask8 past1 = _mm512_cmpgt_epu64_mask(word, third);
-      const __mmask8 past2 = _mm512_cmpgt_epu64_mask(word, two_thirds);
-      __m512i value = _mm512_mask_add_epi64(minus_one, past1, minus_one, one);
-      value = _mm512_mask_add_epi64(value, past2, value, one);
-      store(lanes, (u64*)out + begin + k, value);
-    });
-  }
+FHELIUM_INLINE Vector ternary_values(Vector words) {
+  const Vector third = broadcast(0x5555555555555555u), two_thirds = broadcast(0xaaaaaaaaaaaaaaaau);
+  const Vector one = broadcast(1), minus_one = broadcast(~(u64)0);
+  const __mmask8 past1 = _mm512_cmpgt_epu64_mask(words, third);
+  const __mmask8 past2 = _mm512_cmpgt_epu64_mask(words, two_thirds);
+  const Vector value = _mm512_mask_add_epi64(minus_one, past1, minus_one, one);
+  return _mm512_mask_add_epi64(value, past2, value, one);
 }
 
 /// The high words of the last thresholds are all alike.
@@ -148,73 +138,45 @@ FHELIUM_INLINE __m512i look_up(const u64 (&table)[32], __m512i index) {
   return _mm512_mask_blend_epi64(_mm512_cmpgt_epu64_mask(index, broadcast(15)), front, back);
 }
 
-/// How many thresholds the words (high, low) reach. First the high words alone are compared; at
-/// most the next threshold can have the same one, but for the last ones, which all have.
-template <int kVectors>
-FHELIUM_INLINE void count_thresholds(__m512i (&count)[kVectors], const __m512i (&high)[kVectors],
-                                     const __m512i (&low)[kVectors]) {
-  const __m512i one = broadcast(1);
-  __mmask8 last[kVectors];
-  for (int v = 0; v < kVectors; ++v) count[v] = zero();
-  for (int t = 0; t < kLookup.count; ++t) {
-    const __m512i bound = broadcast(kLookup.high[t]);
-    for (int v = 0; v < kVectors; ++v)
-      count[v] =
-          _mm512_mask_add_epi64(count[v], _mm512_cmpgt_epu64_mask(high[v], bound), count[v], one);
+/// First the high words alone are compared; at most the next threshold can have the same one, but
+/// for the last ones, which all have.
+FHELIUM_INLINE void magnitudes(Vector (&found)[kTogether], const Vector (&high)[kTogether],
+                               const Vector (&low)[kTogether]) {
+  const Vector one = broadcast(1);
+  Vector word_high[kTogether], word_low[kTogether];
+  __mmask8 last[kTogether];
+#pragma GCC unroll 4
+  for (int v = 0; v < kTogether; ++v) {
+    word_high[v] = _mm512_srli_epi64(high[v], 1);
+    word_low[v] = _mm512_or_si512(_mm512_slli_epi64(high[v], 63), _mm512_srli_epi64(low[v], 1));
+    found[v] = zero();
   }
-  for (int v = 0; v < kVectors; ++v) {
-    const __mmask8 tie = _mm512_cmpeq_epu64_mask(high[v], look_up(kLookup.high, count[v]));
-    const __mmask8 past = _mm512_mask_cmpge_epu64_mask(tie, low[v], look_up(kLookup.low, count[v]));
-    count[v] = _mm512_mask_add_epi64(count[v], past, count[v], one);
-    last[v] = _mm512_cmpeq_epu64_mask(high[v], broadcast(kLargestHigh));
+  const auto count = [&](int v, __mmask8 reached) {
+    found[v] = _mm512_mask_add_epi64(found[v], reached, found[v], one);
+  };
+  for (int t = 0; t < kLookup.count; ++t) {
+    const Vector bound = broadcast(kLookup.high[t]);
+    for (int v = 0; v < kTogether; ++v) count(v, _mm512_cmpgt_epu64_mask(word_high[v], bound));
+  }
+  for (int v = 0; v < kTogether; ++v) {
+    const __mmask8 tie = _mm512_cmpeq_epu64_mask(word_high[v], look_up(kLookup.high, found[v]));
+    count(v, _mm512_mask_cmpge_epu64_mask(tie, word_low[v], look_up(kLookup.low, found[v])));
+    last[v] = _mm512_cmpeq_epu64_mask(word_high[v], broadcast(kLargestHigh));
   }
   for (int t = kLookup.count; t < kGaussianThresholds; ++t) {
-    const __m512i bound = broadcast(kGaussianTable[t][1]);
-    for (int v = 0; v < kVectors; ++v)
-      count[v] = _mm512_mask_add_epi64(
-          count[v], _mm512_mask_cmpge_epu64_mask(last[v], low[v], bound), count[v], one);
+    const Vector bound = broadcast(kGaussianTable[t][1]);
+    for (int v = 0; v < kTogether; ++v)
+      count(v, _mm512_mask_cmpge_epu64_mask(last[v], word_low[v], bound));
   }
 }
 
-/// Magnitude by inversion of the cumulative table, read in full whatever the value; its lowest
-/// random bit is the sign.
-void gaussian(i64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position) {
-  constexpr int kVectors = 4;
-  constexpr i64 kGroup = kVectors * kLanes;  // coefficients that share one walk through the table
-  alignas(64) u64 high[kTile], low[kTile], values[kTile];
-  const __m512i one = broadcast(1);
-  for (i64 begin = 0; begin < n; begin += kTile) {
-    const i64 size = smaller(kTile, n - begin);
-    draw(high, first + begin, key, position, 0);
-    draw(low, first + begin, key, position, 1);
-    for (i64 k = 0; k < size; k += kGroup) {
-      __m512i word_high[kVectors], word_low[kVectors], magnitude[kVectors];
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        const __m512i h = load(Whole{}, high + k + v * kLanes);
-        const __m512i l = load(Whole{}, low + k + v * kLanes);
-        word_high[v] = _mm512_srli_epi64(h, 1);
-        word_low[v] = _mm512_or_si512(_mm512_slli_epi64(h, 63), _mm512_srli_epi64(l, 1));
-      }
-      count_thresholds(magnitude, word_high, word_low);
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        const __m512i l = load(Whole{}, low + k + v * kLanes);
-        const __m512i sign = _mm512_sub_epi64(zero(), _mm512_and_si512(l, one));
-        const __m512i value = _mm512_sub_epi64(_mm512_xor_si512(magnitude[v], sign), sign);
-        store(Whole{}, values + k + v * kLanes, value);
-      }
-    }
-    for_vectors(size, [&](i64 k, auto lanes) {
-      store(lanes, (u64*)out + begin + k, load(lanes, values + k));
-    });
-  }
+FHELIUM_INLINE Vector with_sign(Vector magnitude, Vector low) {
+  const Vector sign = _mm512_sub_epi64(zero(), _mm512_and_si512(low, broadcast(1)));
+  return _mm512_sub_epi64(_mm512_xor_si512(magnitude, sign), sign);
 }
 
 }  // namespace
 
-const RandomKernels kRandomKernelsAvx512 = {
-    blocks, uniform, uniform_narrow, ternary, gaussian, rounded_gaussian_row,
-};
+const RandomKernels kRandomKernelsAvx512 = kVectorKernels;
 
 }  // namespace fhelium

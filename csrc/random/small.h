@@ -21,4 +21,12 @@ void draw_small(int8_t* row, i64 degree, i64 tile, const Sample& sample) {
   for (i64 k = 0; k < n; ++k) row[first + k] = static_cast<int8_t>(values[k]);
 }
 
+/// Task number `task` of drawing errors, rows of which number r takes the stream of that index.
+inline void draw_errors(int8_t* errors, i64 degree, i64 task, const StreamKey& key) {
+  const i64 tiles = draw_tiles(degree), row = task / tiles;
+  draw_small(errors + row * degree, degree, task % tiles, [&](i64* values, i64 first, i64 n) {
+    random_kernels().gaussian(values, first, n, key, {kNoPrime, static_cast<u32>(row), 0});
+  });
+}
+
 }  // namespace fhelium

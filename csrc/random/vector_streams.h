@@ -1,8 +1,7 @@
-// What the samplers of every vector instruction set share: streams in tiles of many ChaCha20
-// blocks. A kernel file includes this once it has said what a vector is (ifma.h or fma.h) and, of
-// 32-bit words, in_all(word), add_words(x, y), quarter_round(a, b, c, d), kBlocks, and many_blocks.
+// What the samplers of every instruction set share: streams in tiles of some ChaCha20 blocks. A
+// kernel file includes this once it has said, of vectors of one 32-bit word of each of kBlocks
+// blocks, in_all(word), add_words(x, y) and quarter_round(a, b, c, d); it then defines many_blocks.
 #pragma once
-#include "common/number_theory.h"
 #include "random/kernels.h"
 
 namespace fhelium {
@@ -54,34 +53,6 @@ void draw(u64* words, i64 first, const StreamKey& key, const StreamPosition& pos
 }
 
 FHELIUM_INLINE i64 smaller(i64 a, i64 b) { return a < b ? a : b; }
-
-/// The first accepted word from attempt 1 on.
-u64 redraw(i64 coefficient, const StreamKey& key, const StreamPosition& position, u64 limit) {
-  u64 words[kTile];
-  u32 attempt = 0;
-  do draw(words, coefficient - coefficient % kWordsPerBlock, key, position, ++attempt);
-  while (words[coefficient % kWordsPerBlock] >= limit);
-  return words[coefficient % kWordsPerBlock];
-}
-
-/// Accept a word below the largest multiple of q < 2^50, which is all but one in 2^14. The values
-/// are public, so a rejection may take its own way.
-template <class Word>
-void uniform_row(Word* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position,
-                 const Modulus<u64>& modulus);
-
-void uniform(u64* out, i64 first, i64 n, const StreamKey& key, const StreamPosition& position,
-             const Modulus<u64>& m) {
-  if (m.bits == 52)
-    uniform_row(out, first, n, key, position, m);
-  else
-    kRandomKernelsPortable.uniform(out, first, n, key, position, m);
-}
-
-void uniform_narrow(u32* out, i64 first, i64 n, const StreamKey& key,
-                    const StreamPosition& position, const Modulus<u32>& m) {
-  uniform_row(out, first, n, key, position, widened(m));
-}
 
 /// The compiler makes vectors of the loop: the function has no branch and no library call.
 void rounded_gaussian_row(i64* out, i64 first, i64 n, const StreamKey& key,

@@ -63,20 +63,12 @@ struct SourceRows {
   }
 };
 
-/// Call body(item, first coefficient, width, scratch) for every tile of every item.
-template <class Word, class Body>
-void for_each_tile(int64_t items, int64_t n, double nanoseconds_per_coefficient, const Body& body) {
-  const int64_t tiles = (n + kBasisTile - 1) / kBasisTile;
-  const double cost = nanoseconds_per_coefficient * static_cast<double>(std::min(n, kBasisTile));
-  parallel_for(0, items * tiles, chunk_size(cost), [&](int64_t begin, int64_t end) {
-    alignas(64) Word digits[(kMaxSourcePrimes + 1) * kBasisTile];
-    const BasisTile<Word> tile = {digits, kBasisTile};
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t k = i % tiles * kBasisTile;
-      body(i / tiles, k, std::min(kBasisTile, n - k), tile);
-    }
-  });
-}
+/// Room for the digits of a tile.
+template <class Word>
+struct TileRoom {
+  alignas(64) Word digits[(kMaxSourcePrimes + 1) * kBasisTile];
+  BasisTile<Word> tile = {digits, kBasisTile};
+};
 
 /// One conversion per digit, out of constants that are checked against the parameters here.
 template <class Word>
@@ -107,22 +99,22 @@ void raise_digits(const Tensor& out, const Tensor& input, const std::vector<int6
                   const std::vector<Conversion<Word>>& conversions) {
   const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
   const auto& kernels = rns_kernels<Word>();
-  const auto raise_tile = [&](int64_t item, int64_t k, int64_t width, const BasisTile<Word>& tile) {
+  const double cost = conversions[0].nanoseconds_per_coefficient();
+  for_each_tile(o.batches, o.degree, kBasisTile, cost, [&](int64_t item, int64_t k, int64_t width) {
+    TileRoom<Word> room;
     const auto digit = static_cast<size_t>(item / in.batches);
     const Conversion<Word>& conversion = conversions[digit];
     const int64_t first = bounds[digit], past = bounds[digit + 1];
     const SourceRows<Word> rows(in, item % in.batches, first, conversion.source.count, k);
-    kernels.centre(tile, rows.pointer, in.step, width, conversion.source);
+    kernels.centre(room.tile, rows.pointer, in.step, width, conversion.source);
     for (int64_t j = 0; j < o.limbs; ++j) {
       Word* to = o.pointer(item, j) + k;
       if (j >= first && j < past)
         copy_row(to, 1, rows.pointer[j - first], in.step, width);
       else
-        kernels.convert(to, tile, width, conversion.targets[static_cast<size_t>(j)]);
+        kernels.convert(to, room.tile, width, conversion.targets[static_cast<size_t>(j)]);
     }
-  };
-  for_each_tile<Word>(o.batches, o.degree, conversions[0].nanoseconds_per_coefficient(),
-                      raise_tile);
+  });
 }
 
 Tensor mod_up(const Tensor input, const Tensor digit_bounds, const Tensor digit_scale,
@@ -157,15 +149,17 @@ template <class Word>
 void lower(const Tensor& out, const Tensor& input, const Conversion<Word>& conversion) {
   const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
   const auto& kernels = rns_kernels<Word>();
-  const auto lower_tile = [&](int64_t batch, int64_t k, int64_t width,
-                              const BasisTile<Word>& tile) {
-    const SourceRows<Word> rows(in, batch, o.limbs, conversion.source.count, k);
-    kernels.centre(tile, rows.pointer, in.step, width, conversion.source);
-    for (int64_t j = 0; j < o.limbs; ++j)
-      kernels.subtract_divide(o.pointer(batch, j) + k, in.pointer(batch, j) + k * in.step, in.step,
-                              tile, width, conversion.targets[static_cast<size_t>(j)]);
-  };
-  for_each_tile<Word>(in.batches, in.degree, conversion.nanoseconds_per_coefficient(), lower_tile);
+  const double cost = conversion.nanoseconds_per_coefficient();
+  for_each_tile(o.batches, o.degree, kBasisTile, cost,
+                [&](int64_t batch, int64_t k, int64_t width) {
+                  TileRoom<Word> room;
+                  const SourceRows<Word> rows(in, batch, o.limbs, conversion.source.count, k);
+                  kernels.centre(room.tile, rows.pointer, in.step, width, conversion.source);
+                  for (int64_t j = 0; j < o.limbs; ++j)
+                    kernels.subtract_divide(o.pointer(batch, j) + k,
+                                            in.pointer(batch, j) + k * in.step, in.step, room.tile,
+                                            width, conversion.targets[static_cast<size_t>(j)]);
+                });
 }
 
 Tensor mod_down(const Tensor input, const Tensor special_scale, const Tensor matrix,

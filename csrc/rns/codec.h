@@ -45,9 +45,6 @@ struct CodecKernels {
   i64 (*round)(double* rounded, const double* values, double scale, i64 n);
   /// Integers below 2^63 in magnitude -> residues.
   void (*reduce_narrow)(Word* out, const double* rounded, i64 n, const Modulus<Word>& m);
-  /// Finite integers -> residues. powers[e] = 2^e R mod q for 0 <= e < kPowers.
-  void (*reduce_wide)(Word* out, const double* rounded, const Word* powers, i64 n,
-                      const Modulus<Word>& m);
   /// The nearest doubles of n <= kGarnerBlock centred integers, each at most (a b - 1) / 2 in
   /// magnitude; false, and the doubles are of no use, where one is larger.
   bool (*centred_pair)(double* out, const Word* residues, i64 limb_stride, i64 step, i64 n,
@@ -56,9 +53,6 @@ struct CodecKernels {
   void (*centred)(double* out, const Word* residues, i64 limb_stride, i64 step, i64 n,
                   const GarnerTables<Word>& tables, u64* workspace);
 };
-
-/// A double is a 53-bit mantissa times 2^e with e at most 971.
-inline constexpr i64 kPowers = 972;
 
 /// The table of the active instruction set.
 template <class Word>

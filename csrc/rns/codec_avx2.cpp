@@ -1,7 +1,7 @@
 // The codec with AVX2 and FMA. What it does not cover goes to the portable kernels: strided rows,
 // moduli from 2^50 on, and integers from 2^63 on.
 #include "common/fma.h"
-#include "rns/codec.h"
+#include "rns/nearest_doubles.h"
 
 namespace fhelium {
 namespace {
@@ -40,12 +40,6 @@ void reduce_narrow(Word* out, const double* rounded, i64 n, const Modulus<Word>&
     const __m256d quotient = round_nearest(_mm256_mul_pd(x, m.inverse));
     store(lanes, out + k, to_residues(reduce(_mm256_fnmadd_pd(quotient, m.q, x), m), m));
   });
-}
-
-template <class Word>
-void reduce_wide(Word* out, const double* rounded, const Word* powers, i64 n,
-                 const Modulus<Word>& m) {
-  portable<Word>().reduce_wide(out, rounded, powers, n, m);
 }
 
 template <class Word>
@@ -149,34 +143,6 @@ void garner_digits(double* digits, const Word* residues, i64 limb_stride, i64 n,
   }
 }
 
-/// The nearest doubles of sum_i digit_i q_0 .. q_(i-1), by Horner's rule in pairs of doubles (T. J.
-/// Dekker, "A floating-point technique for extending the available precision", 1971); returns the
-/// lanes where the pair does not decide. A step adds relative errors below 2^-103, and a sum next
-/// to a tie, or past the doubles, is not decided.
-template <class Word>
-FHELIUM_INLINE unsigned nearest_doubles(__m256i& result, const double* digits, i64 k,
-                                        const GarnerTables<Word>& tables) {
-  const i64 last = tables.limbs - 1;
-  __m256d high = _mm256_loadu_pd(digits + last * kGarnerBlock + k), low = _mm256_setzero_pd();
-  for (i64 i = last - 1; i >= 0; --i) {
-    const __m256d q = broadcast((double)(i64)tables.moduli[i].q);
-    const __m256d digit = _mm256_loadu_pd(digits + i * kGarnerBlock + k);
-    const __m256d product = _mm256_mul_pd(high, q);
-    const __m256d rest = _mm256_fmadd_pd(low, q, _mm256_fmsub_pd(high, q, product));
-    // Either the product is larger than the digit, or both it and the rest are 0.
-    const __m256d sum = _mm256_add_pd(product, digit);
-    const __m256d lost = _mm256_sub_pd(digit, _mm256_sub_pd(sum, product));
-    const __m256d tail = _mm256_add_pd(rest, lost);
-    high = _mm256_add_pd(sum, tail);
-    low = _mm256_sub_pd(tail, _mm256_sub_pd(high, sum));
-  }
-  const __m256d error = _mm256_mul_pd(magnitude(high), broadcast((double)tables.limbs * 0x1p-102));
-  const __m256d least = _mm256_add_pd(high, _mm256_sub_pd(low, error));
-  const __m256d most = _mm256_add_pd(high, _mm256_add_pd(low, error));
-  result = _mm256_castpd_si256(least);
-  return 15u & ~(unsigned)_mm256_movemask_pd(_mm256_cmp_pd(least, most, _CMP_EQ_OQ));
-}
-
 template <class Word>
 void centred(double* out, const Word* residues, i64 limb_stride, i64 step, i64 n,
              const GarnerTables<Word>& tables, u64* workspace) {
@@ -188,9 +154,12 @@ void centred(double* out, const Word* residues, i64 limb_stride, i64 step, i64 n
   garner_digits(digits, residues, limb_stride, n, tables);
   u64 undecided = 0;
   for_vectors(n, [&](i64 k, auto lanes) {
-    __m256i value;
-    undecided |= (u64)nearest_doubles(value, digits, k, tables) << k;
-    store(lanes, (u64*)out + k, value);
+    __m256d least, most;
+    nearest_doubles(least, most, tables.moduli, tables.limbs,
+                    [&](i64 i) { return _mm256_loadu_pd(digits + i * kGarnerBlock + k); });
+    const int decided = _mm256_movemask_pd(_mm256_cmp_pd(least, most, _CMP_EQ_OQ));
+    undecided |= (u64)(~(unsigned)decided & 15) << k;
+    store(lanes, (u64*)out + k, _mm256_castpd_si256(least));
   });
   for (i64 k = 0; k < n; ++k)
     if (undecided >> k & 1)
@@ -198,8 +167,8 @@ void centred(double* out, const Word* residues, i64 limb_stride, i64 step, i64 n
 }
 
 template <class Word>
-constexpr CodecKernels<Word> kAvx2 = {round, reduce_narrow<Word>, reduce_wide<Word>,
-                                      centred_pair<Word>, centred<Word>};
+constexpr CodecKernels<Word> kAvx2 = {round, reduce_narrow<Word>, centred_pair<Word>,
+                                      centred<Word>};
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // The codec with AVX-512 IFMA. What it does not cover goes to the portable kernels: strided rows,
 // moduli from 2^50 on, and integers from 2^63 on.
 #include "common/ifma.h"
-#include "rns/codec.h"
+#include "rns/nearest_doubles.h"
 
 namespace fhelium {
 namespace {
@@ -32,10 +32,6 @@ void reduce_narrow(u64* out, const double* rounded, i64 n, const Modulus<u64>& m
     const __m512d x = _mm512_castsi512_pd(load(lanes, (const u64*)rounded + k));
     store(lanes, out + k, reduce_words(_mm512_xor_si512(_mm512_cvttpd_epi64(x), top), by));
   });
-}
-
-void reduce_wide(u64* out, const double* rounded, const u64* powers, i64 n, const Modulus<u64>& m) {
-  portable.reduce_wide(out, rounded, powers, n, m);
 }
 
 bool has_short_rows(const Modulus<u64>* moduli, i64 limbs, i64 step) {
@@ -154,68 +150,22 @@ FHELIUM_INLINE __mmask8 negative_lanes(const u64* digits, const GarnerTables<u64
   return negative;
 }
 
-/// Digits to words of 52 bits, both kVectors vectors wide and in the same place: word w of |x|
-/// takes the room of digit limbs - 1 - w. |x| is x, or Q - x = (Q - 1 - x) + 1, the complemented
-/// digits.
-template <int kVectors>
-FHELIUM_INLINE void magnitude_words(u64* words, const GarnerTables<u64>& tables,
-                                    const __mmask8 (&negative)[kVectors]) {
-  const __m512i low_bits = broadcast(((u64)1 << 52) - 1);
-  const i64 last = tables.limbs - 1;
-  for (i64 i = last; i >= 0; --i) {
-    const __m512i q = broadcast(tables.moduli[i].q), largest = broadcast(tables.moduli[i].q - 1);
-    __m512i carry[kVectors];
-    for (int v = 0; v < kVectors; ++v) {
-      const __m512i digit = load(Whole{}, words + i * kGarnerBlock + v * kLanes);
-      carry[v] = _mm512_mask_sub_epi64(digit, negative[v], largest, digit);
-      if (i == 0) carry[v] = _mm512_mask_add_epi64(carry[v], negative[v], carry[v], broadcast(1));
-    }
-    for (i64 slot = last; slot > i; --slot)  // words q + carry: below 2^52 q, the carry below 2^50
-      for (int v = 0; v < kVectors; ++v) {
-        u64* place = words + slot * kGarnerBlock + v * kLanes;
-        const __m512i word = load(Whole{}, place);
-        const __m512i low = _mm512_madd52lo_epu64(carry[v], word, q);
-        store(Whole{}, place, _mm512_and_si512(low, low_bits));
-        carry[v] = _mm512_madd52hi_epu64(_mm512_srli_epi64(low, 52), word, q);
-      }
-    for (int v = 0; v < kVectors; ++v)
-      store(Whole{}, words + i * kGarnerBlock + v * kLanes, carry[v]);
-  }
-}
-
-/// The nearest double, ties to even, of the words slot[0] (the highest), slot[kGarnerBlock], ...
-FHELIUM_INLINE double nearest_double(const u64* slot, i64 count) {
-  while (count > 1 && *slot == 0) slot += kGarnerBlock, --count;
-  if (count == 1) return (double)*slot;
-  u128 leading = (u128)slot[0] << 52 | slot[kGarnerBlock];
-  const int shift = __builtin_clzll((u64)(leading >> 40));  // of 104 bits, at most 51
-  leading <<= 24 + shift;
-  i64 w = 2;
-  if (shift > 28 && count > 2) leading |= (u128)slot[w++ * kGarnerBlock] << (shift - 28);
-  // What lies below the 64 leading bits only has to break ties.
-  u64 rest = (u64)leading;
-  for (; w < count; ++w) rest |= slot[w * kGarnerBlock];
-  const double mantissa = (double)((u64)(leading >> 64) | (rest != 0));
-  const i64 exponent = 52 * (count - 2) + 40 - shift;
-  if (exponent > 960) return __builtin_inf();  // at least 2^1024
-  const u64 bits = (u64)(exponent + 1023) << 52;
-  double power;
-  __builtin_memcpy(&power, &bits, sizeof(power));
-  return mantissa * power;
-}
-
-/// kVectors vectors from residues to doubles; with kVectors above 1 all lanes are there.
-template <int kVectors, class Lanes>
-FHELIUM_INLINE void centred_vectors(double* out, i64 n, const u64* residues, i64 limb_stride,
-                                    Lanes lanes, const GarnerTables<u64>& tables, u64* digits) {
-  garner_digits<kVectors>(digits, residues, limb_stride, lanes, tables);
-  __mmask8 negative[kVectors];
-  for (int v = 0; v < kVectors; ++v) negative[v] = negative_lanes(digits + v * kLanes, tables);
-  magnitude_words<kVectors>(digits, tables, negative);
-  for (i64 k = 0; k < n; ++k) {
-    const double size = nearest_double(digits + k, tables.limbs);
-    out[k] = negative[k / kLanes] >> (k % kLanes) & 1 ? -size : size;
-  }
+/// One vector from digits to doubles; returns the lanes whose doubles are not decided. |x| is x, or
+/// Q - x = (Q - 1 - x) + 1, the complemented digits.
+template <class Lanes>
+FHELIUM_INLINE u64 centred_vector(double* out, Lanes lanes, const GarnerTables<u64>& tables,
+                                  const u64* digits) {
+  const __mmask8 negative = negative_lanes(digits, tables);
+  const auto digit = [&](i64 i) {
+    const __m512i own = load(Whole{}, digits + i * kGarnerBlock);
+    const __m512i whole = broadcast(tables.moduli[i].q - (i == 0 ? 0 : 1));
+    return _mm512_cvtepi64_pd(_mm512_mask_sub_epi64(own, negative, whole, own));
+  };
+  __m512d least, most;
+  nearest_doubles(least, most, tables.moduli, tables.limbs, digit);
+  const __m512d value = _mm512_mask_sub_pd(least, negative, _mm512_setzero_pd(), least);
+  store(lanes, (u64*)out, _mm512_castpd_si512(value));
+  return _mm512_cmp_pd_mask(least, most, _CMP_NEQ_UQ);
 }
 
 void centred(double* out, const u64* residues, i64 limb_stride, i64 step, i64 n,
@@ -224,16 +174,22 @@ void centred(double* out, const u64* residues, i64 limb_stride, i64 step, i64 n,
     portable.centred(out, residues, limb_stride, step, n, tables, workspace);
     return;
   }
+  u64 undecided = 0;
   // Four vectors at once: so many sums keep the multipliers busy.
   for_blocks<4>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
-    const i64 count = n - k < kVectors * kLanes ? n - k : kVectors * kLanes;
-    centred_vectors<kVectors>(out + k, count, residues + k, limb_stride, lanes, tables, workspace);
+    garner_digits<kVectors>(workspace, residues + k, limb_stride, lanes, tables);
+    for (int v = 0; v < kVectors; ++v) {
+      const i64 at = v * kLanes;
+      undecided |= centred_vector(out + k + at, lanes, tables, workspace + at) << (k + at);
+    }
   });
+  for (i64 k = 0; k < n; ++k)
+    if (undecided >> k & 1)
+      portable.centred(out + k, residues + k, limb_stride, 1, 1, tables, workspace);
 }
 
 }  // namespace
 
-const CodecKernels<u64> kCodecKernels64Avx512 = {round, reduce_narrow, reduce_wide, centred_pair,
-                                                 centred};
+const CodecKernels<u64> kCodecKernels64Avx512 = {round, reduce_narrow, centred_pair, centred};
 
 }  // namespace fhelium

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -50,16 +51,33 @@ void check_finite(const char* operation, const double* rounded, int64_t count, c
              "Remove NaN and infinity, or lower the scale where the product overflows");
 }
 
-/// 2^e R mod q for e = 0, 1, ..
+/// 2^e R mod q for e = 0, 1, ..: a double is a 53-bit mantissa times 2^e with e at most 971.
 template <class Word>
 std::vector<Word> powers_of_two(const Modulus<Word>& m) {
-  std::vector<Word> powers(static_cast<size_t>(kPowers));
+  std::vector<Word> powers(972);
   Word power = m.montgomery_one;
   for (Word& entry : powers) {
     entry = power;
     power = add_modular(power, power, m.q);
   }
   return powers;
+}
+
+/// Finite integers -> residues.
+template <class Word>
+void reduce_wide(Word* out, const double* rounded, const std::vector<Word>& powers, int64_t n,
+                 const Modulus<Word>& m) {
+  for (int64_t k = 0; k < n; ++k) {
+    const u64 bits = std::bit_cast<u64>(rounded[k]);
+    const u64 biased = (bits >> 52) & 0x7ff, fraction = bits & ((u64{1} << 52) - 1);
+    const u64 mantissa = fraction | u64{1} << 52;
+    Word r = 0;  // integers below 1 are zero
+    if (biased >= 1075)
+      r = montgomery_multiply(reduce_word(mantissa, m), powers[biased - 1075], m);
+    else if (biased >= 1023)
+      r = reduce_word(mantissa >> (1075 - biased), m);
+    out[k] = bits >> 63 ? negate_modular(r, m.q) : r;
+  }
 }
 
 }  // namespace
@@ -101,7 +119,7 @@ void reduce_all(Word* out, const double* rounded, bool wide, int64_t batches, in
       }
       if (powers_limb != limb) powers = powers_of_two(m);
       powers_limb = limb;
-      kernels.reduce_wide(target, source, powers.data(), degree, m);
+      reduce_wide(target, source, powers, degree, m);
     }
   });
 }
@@ -156,6 +174,9 @@ std::vector<u64> garner_factors(const char* operation, const std::vector<Modulus
 template <class Word>
 Centring<Word>::Centring(const char* operation, const std::vector<Modulus<Word>>& moduli)
     : moduli_(moduli), garner_(garner_factors(operation, moduli)) {
+  if (moduli.empty())
+    refuse(operation, "the residues have 0 limbs, needed is at least 1",
+           "An integer needs at least one residue", "Pass the limbs of its basis");
   if (moduli.size() < 2) return;
   const Modulus<Word>&a = moduli.back(), &b = moduli[moduli.size() - 2];
   pair_inverse_ = to_montgomery(static_cast<Word>(inverse_coprime(a.q, b.q)), b);
@@ -221,9 +242,6 @@ Tensor residues_to_real(const Tensor input, const Tensor rns_params) {
     using Word = decltype(word);
     const auto rows = rows_of<Word>(input);
     const auto moduli = check_parameters<Word>(kName, rns_params, rows.limbs);
-    if (rows.limbs == 0)
-      refuse(kName, "input has shape " + to_string(sizes_of(input)) + " without a limb",
-             "An integer needs at least one residue", "Pass the limbs of its basis");
     const Centring<Word> centring(kName, moduli);
     Tensor out = empty_on(input, shape, kFloat64);
     double* to = out.mutable_data_ptr<double>();

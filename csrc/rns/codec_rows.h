@@ -29,7 +29,7 @@ inline int64_t centring_blocks(int64_t degree) {
 template <class Word>
 class Centring {
  public:
-  /// Refuses moduli that share a factor.
+  /// Refuses moduli that share a factor, and none at all.
   Centring(const char* operation, const std::vector<Modulus<Word>>& moduli);
 
   /// One block of polynomial `batch`, whose doubles begin at `row`.

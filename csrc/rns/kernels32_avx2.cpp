@@ -11,63 +11,34 @@ const RnsKernels<u32>& portable = kRnsKernels32Portable;
 
 // ---- coefficient-wise --------------------------------------------------------------------------
 
-template <class To = IntoCaches>
-void add(u32* out, i64 out_step, const u32* lhs, i64 lhs_step, const u32* rhs, i64 rhs_step, i64 n,
-         const Modulus<u32>& modulus) {
-  const auto f = [m = in_lanes(modulus)](__m256i a, __m256i b) { return add_modular(a, b, m); };
-  if (!map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
-    portable.add(out, out_step, lhs, lhs_step, rhs, rhs_step, n, modulus);
-}
+using Residue = u32;
 
-template <class To = IntoCaches>
-void subtract(u32* out, i64 out_step, const u32* lhs, i64 lhs_step, const u32* rhs, i64 rhs_step,
-              i64 n, const Modulus<u32>& modulus) {
-  const auto f = [m = in_lanes(modulus)](__m256i a, __m256i b) {
-    return lift_once(_mm256_sub_epi32(a, b), m);
-  };
-  if (!map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
-    portable.subtract(out, out_step, lhs, lhs_step, rhs, rhs_step, n, modulus);
-}
+FHELIUM_INLINE bool serves(const Modulus<u32>&) { return true; }
 
-template <class To = IntoCaches>
-void negate(u32* out, i64 out_step, const u32* in, i64 in_step, i64 n,
-            const Modulus<u32>& modulus) {
-  const auto f = [m = in_lanes(modulus)](__m256i a) {
-    return reduce_once(_mm256_sub_epi32(m.q, a), m.q);  // q becomes 0
-  };
-  if (!map<To>(out, out_step, in, in_step, n, f))
-    portable.negate(out, out_step, in, in_step, n, modulus);
-}
-
-template <class To = IntoCaches>
-void multiply_montgomery(u32* out, i64 out_step, const u32* lhs, i64 lhs_step, const u32* rhs,
-                         i64 rhs_step, i64 n, const Modulus<u32>& modulus) {
-  const auto f = [m = in_lanes(modulus)](__m256i a, __m256i b) {
+struct Product {
+  WordModulus m;
+  explicit Product(const Modulus<u32>& modulus) : m(in_lanes(modulus)) {}
+  __m256i operator()(__m256i a, __m256i b) const {
     return montgomery_multiply(in_pairs(a), in_pairs(b), m);
-  };
-  if (!map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
-    portable.multiply_montgomery(out, out_step, lhs, lhs_step, rhs, rhs_step, n, modulus);
-}
+  }
+};
+using LazyProduct = Product;
+struct Scale : Product {
+  Pairs w;
+  Scale(u32 factor, const Modulus<u32>& modulus) : Product(modulus), w(in_pairs_all(factor)) {}
+  __m256i operator()(__m256i a) const { return montgomery_multiply(in_pairs(a), w, m); }
+};
+struct Unscale : Scale {
+  explicit Unscale(const Modulus<u32>& modulus) : Scale(1, modulus) {}
+};
 
-FHELIUM_INLINE bool scale(u32* out, i64 out_step, const u32* in, i64 in_step, i64 n, u32 factor,
-                          const Modulus<u32>& modulus) {
-  const auto f = [m = in_lanes(modulus), w = in_pairs_all(factor)](__m256i a) {
-    return montgomery_multiply(in_pairs(a), w, m);
-  };
-  return map(out, out_step, in, in_step, n, f);
-}
+}  // namespace
+}  // namespace fhelium
 
-void to_montgomery(u32* out, i64 out_step, const u32* in, i64 in_step, i64 n,
-                   const Modulus<u32>& m) {
-  if (!scale(out, out_step, in, in_step, n, m.montgomery_square, m))
-    portable.to_montgomery(out, out_step, in, in_step, n, m);
-}
+#include "rns/vector_kernels.h"
 
-void from_montgomery(u32* out, i64 out_step, const u32* in, i64 in_step, i64 n,
-                     const Modulus<u32>& m) {
-  if (!scale(out, out_step, in, in_step, n, 1, m))
-    portable.from_montgomery(out, out_step, in, in_step, n, m);
-}
+namespace fhelium {
+namespace {
 
 void reduce_integers(u32* out, i64 out_step, const i64* in, i64 in_step, i64 n,
                      const Modulus<u32>& m) {
@@ -117,17 +88,11 @@ void centre(const BasisTile<u32>& tile, const u32* const* rows, i64 step, i64 n,
       _mm_storeu_si128((__m128i*)(whole + k + 4 * h), nearest);
       const __m256d rest = _mm256_sub_pd(sum.half[h], _mm256_cvtepi32_pd(nearest));
       const __m256d size = _mm256_andnot_pd(_mm256_set1_pd(-0.0), rest);
-      const int unsure =
-          _mm256_movemask_pd(_mm256_cmp_pd(size, _mm256_set1_pd(0.5 - 0x1p-40), _CMP_GT_OQ));
-      if (unsure) [[unlikely]] {
+      const __m256d close = _mm256_cmp_pd(size, _mm256_set1_pd(kSure), _CMP_GT_OQ);
+      if (const int unsure = _mm256_movemask_pd(close)) [[unlikely]] {
         double sums[4];
         _mm256_storeu_pd(sums, sum.half[h]);
-        for (i64 j = 0; j < 4 && k + 4 * h + j < n; ++j)
-          if (unsure >> j & 1) {
-            const i64 at = k + 4 * h + j;
-            const u32 below = (u32)sums[j];
-            whole[at] = below + (exceeds_half(tile, at, from, below) ? 1 : 0);
-          }
+        decide_exactly(tile, k + 4 * h, n, (unsigned)unsure, sums, from);
       }
     }
   });
@@ -173,22 +138,7 @@ void subtract_divide(u32* out, const u32* in, i64 step, const BasisTile<u32>& ti
 
 }  // namespace
 
-const RnsKernels<u32> kRnsKernels32Avx2 = {
-    .add = add<>,
-    .subtract = subtract<>,
-    .multiply_montgomery = multiply_montgomery<>,
-    .negate = negate<>,
-    .to_montgomery = to_montgomery,
-    .from_montgomery = from_montgomery,
-    .past_caches = {add<PastCaches>, subtract<PastCaches>, multiply_montgomery<PastCaches>,
-                    negate<PastCaches>},
-    .multiply_lazy = multiply_montgomery<>,
-    .reduce_integers = reduce_integers,
-    .reduce_small = reduce_small<u32>,
-    .add_small = add_small<u32>,
-    .centre = centre,
-    .convert = convert,
-    .subtract_divide = subtract_divide,
-};
+const RnsKernels<u32> kRnsKernels32Avx2 =
+    vector_kernels(reduce_integers, centre, convert, subtract_divide);
 
 }  // namespace fhelium

@@ -12,97 +12,49 @@ const RnsKernels<u64>& portable = kRnsKernels64Portable;
 
 // ---- coefficient-wise --------------------------------------------------------------------------
 
-template <class To = IntoCaches>
-void add(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs, i64 rhs_step, i64 n,
-         const Modulus<u64>& m) {
-  const auto f = [q = broadcast(m.q)](__m256i a, __m256i b) {
-    const __m256i sum = _mm256_add_epi64(a, b);
-    return unless_negative(_mm256_sub_epi64(sum, q), sum);
-  };
-  if (!map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
-    portable.add(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
-}
+using Residue = u64;
 
-template <class To = IntoCaches>
-void subtract(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs, i64 rhs_step,
-              i64 n, const Modulus<u64>& m) {
-  const auto f = [q = broadcast(m.q)](__m256i a, __m256i b) {
-    const __m256i difference = _mm256_sub_epi64(a, b);
-    return unless_negative(difference, _mm256_add_epi64(difference, q));
-  };
-  if (!map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
-    portable.subtract(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
-}
+FHELIUM_INLINE bool serves(const Modulus<u64>& m) { return m.bits == 52; }
 
-template <class To = IntoCaches>
-void negate(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, const Modulus<u64>& m) {
-  const auto f = [q = broadcast(m.q)](__m256i a) {
-    const __m256i is_zero = _mm256_cmpeq_epi64(a, _mm256_setzero_si256());
-    return _mm256_andnot_si256(is_zero, _mm256_sub_epi64(q, a));
-  };
-  if (!map<To>(out, out_step, in, in_step, n, f)) portable.negate(out, out_step, in, in_step, n, m);
-}
+/// Any a < 2^52.
+struct Scale {
+  DoubleModulus m;
+  Factor w;
+  Scale(u64 factor, const Modulus<u64>& modulus)
+      : m(in_lanes(modulus)), w(montgomery_factor(factor, modulus)) {}
+  __m256i operator()(__m256i a) const { return to_residues(multiply(to_doubles(a), w, m), m); }
+};
+struct Unscale : Scale {
+  explicit Unscale(const Modulus<u64>& modulus) : Scale(1, modulus) {}
+};
 
-/// in[k] w for a fixed factor.
-template <class To = IntoCaches>
-FHELIUM_INLINE bool scale(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n,
-                          const Factor& w, const Modulus<u64>& modulus) {
-  return map<To>(out, out_step, in, in_step, n, [w, m = in_lanes(modulus)](__m256i x) {
-    return to_residues(multiply(to_doubles(x), w, m), m);
-  });
-}
+struct Product : Unscale {
+  using Unscale::Unscale;
+  __m256i operator()(__m256i a, __m256i b) const {
+    return to_residues(montgomery_multiply(to_doubles(a), to_doubles(b), w, m), m);
+  }
+};
+struct LazyProduct : Product {
+  using Product::Product;
+  __m256i operator()(__m256i a, __m256i b) const {
+    return Product::operator()(reduce_once(a, m), reduce_once(b, m));
+  }
+};
 
-/// `standard(x)` brings an operand below q. A constant needs no such care: `scale` takes y < 2^52.
-template <class To, class Standard>
-FHELIUM_INLINE bool multiply_rows(u64* out, i64 out_step, const u64* lhs, i64 lhs_step,
-                                  const u64* rhs, i64 rhs_step, i64 n, const Modulus<u64>& modulus,
-                                  const Standard& standard) {
-  if (modulus.bits != 52) return false;
-  if (rhs_step == 0 && n > 0)
-    return scale<To>(out, out_step, lhs, lhs_step, n, montgomery_factor(rhs[0], modulus), modulus);
-  const auto f = [=, m = in_lanes(modulus), w = montgomery_factor<u64>(1, modulus)](__m256i a,
-                                                                                    __m256i b) {
-    const __m256d x = to_doubles(standard(a)), y = to_doubles(standard(b));
-    return to_residues(montgomery_multiply(x, y, w, m), m);
-  };
-  return map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f);
-}
+}  // namespace
+}  // namespace fhelium
 
-template <class To = IntoCaches>
-void multiply_montgomery(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs,
-                         i64 rhs_step, i64 n, const Modulus<u64>& m) {
-  const auto as_it_is = [](__m256i x) { return x; };
-  if (!multiply_rows<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m, as_it_is))
-    portable.multiply_montgomery(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
-}
+#include "rns/vector_kernels.h"
 
-void multiply_lazy(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs,
-                   i64 rhs_step, i64 n, const Modulus<u64>& m) {
-  const auto reduced = [q = broadcast(m.q)](__m256i x) {
-    return unless_negative(_mm256_sub_epi64(x, q), x);
-  };
-  if (!multiply_rows<IntoCaches>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m, reduced))
-    portable.multiply_lazy(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
-}
-
-void to_montgomery(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n,
-                   const Modulus<u64>& m) {
-  if (m.bits != 52 || !scale(out, out_step, in, in_step, n, fixed_factor(m.montgomery_one, m.q), m))
-    portable.to_montgomery(out, out_step, in, in_step, n, m);
-}
-
-void from_montgomery(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n,
-                     const Modulus<u64>& m) {
-  if (m.bits != 52 || !scale(out, out_step, in, in_step, n, montgomery_factor<u64>(1, m), m))
-    portable.from_montgomery(out, out_step, in, in_step, n, m);
-}
+namespace fhelium {
+namespace {
 
 void reduce_integers(u64* out, i64 out_step, const i64* in, i64 in_step, i64 n,
                      const Modulus<u64>& modulus) {
   const auto f = [m = in_lanes(modulus)](__m256i x) {
     return to_residues(reduce_words<true>(x, m), m);
   };
-  if (modulus.bits != 52 || !map(out, out_step, (const u64*)in, in_step, n, f))
+  if (!serves(modulus) || !map(out, out_step, (const u64*)in, in_step, n, f))
     portable.reduce_integers(out, out_step, in, in_step, n, modulus);
 }
 
@@ -111,8 +63,8 @@ void reduce_integers(u64* out, i64 out_step, const i64* in, i64 in_step, i64 n,
 
 FHELIUM_INLINE __m256d load(const double* p) { return _mm256_loadu_pd(p); }
 
-FHELIUM_INLINE double* double_digit(const BasisTile<u64>& tile, int i) {
-  return (double*)digit_of(tile, i);
+FHELIUM_INLINE BasisTile<double> as_doubles(const BasisTile<u64>& tile) {
+  return {(double*)tile.digits, tile.stride};
 }
 
 FHELIUM_INLINE bool narrow(const BasisSource<u64>& from) {
@@ -132,21 +84,13 @@ FHELIUM_INLINE void for_copies(const u64* row, i64 step, i64 n, const Body& body
   }
 }
 
-/// Whether the digits of one value add up to more than whole + 1/2.
-bool value_exceeds_half(const BasisTile<u64>& tile, i64 k, const BasisSource<u64>& from,
-                        u64 whole) {
-  u64 digits[kMaxSourcePrimes];
-  for (int i = 0; i < from.count; ++i) digits[i] = (u64)double_digit(tile, i)[k];
-  return exceeds_half(BasisTile<u64>{digits, 1}, 0, from, whole);
-}
-
-/// As in the portable kernel the sum decides unless it is within 2^-40 of a half.
-void centre(const BasisTile<u64>& tile, const u64* const* rows, i64 step, i64 n,
+void centre(const BasisTile<u64>& words, const u64* const* rows, i64 step, i64 n,
             const BasisSource<u64>& from) {
   if (!narrow(from)) {
-    portable.centre(tile, rows, step, n, from);
+    portable.centre(words, rows, step, n, from);
     return;
   }
+  const BasisTile<double> tile = as_doubles(words);
   const u64* source[kMaxSourcePrimes];
   DoubleModulus moduli[kMaxSourcePrimes];
   Factor scale[kMaxSourcePrimes];
@@ -155,11 +99,11 @@ void centre(const BasisTile<u64>& tile, const u64* const* rows, i64 step, i64 n,
     moduli[i] = in_lanes(from.moduli[i]);
     scale[i] = montgomery_factor(from.scale[i], from.moduli[i]);
     if (step == 1) continue;
-    u64* own = digit_of(tile, i);
+    u64* own = digit_of(words, i);
     for (i64 k = 0; k < n; ++k) own[k] = rows[i][k * step];
     source[i] = own;
   }
-  double* whole = double_digit(tile, from.count);
+  double* whole = digit_of(tile, from.count);
   for_blocks<2>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
     __m256d sum[kVectors];
     for (int v = 0; v < kVectors; ++v) sum[v] = _mm256_setzero_pd();
@@ -168,7 +112,7 @@ void centre(const BasisTile<u64>& tile, const u64* const* rows, i64 step, i64 n,
         const i64 at = k + v * kLanes;
         const __m256d x = to_doubles(load(lanes, source[i] + at));
         const __m256d y = lift_once(multiply(x, scale[i], moduli[i]), moduli[i]);
-        _mm256_storeu_pd(double_digit(tile, i) + at, y);  // a tile has room for whole vectors
+        _mm256_storeu_pd(digit_of(tile, i) + at, y);  // a tile has room for whole vectors
         sum[v] = _mm256_add_pd(sum[v], _mm256_mul_pd(y, moduli[i].inverse));
       }
     for (int v = 0; v < kVectors; ++v) {
@@ -176,17 +120,11 @@ void centre(const BasisTile<u64>& tile, const u64* const* rows, i64 step, i64 n,
       const __m256d nearest = round_nearest(sum[v]), rest = _mm256_sub_pd(sum[v], nearest);
       const __m256d size = _mm256_andnot_pd(broadcast(-0.0), rest);
       _mm256_storeu_pd(whole + at, nearest);
-      const int unsure =
-          _mm256_movemask_pd(_mm256_cmp_pd(size, broadcast(0.5 - 0x1p-40), _CMP_GT_OQ));
-      if (unsure) [[unlikely]] {
+      const __m256d close = _mm256_cmp_pd(size, broadcast(kSure), _CMP_GT_OQ);
+      if (const int unsure = _mm256_movemask_pd(close)) [[unlikely]] {
         double sums[kLanes];
         _mm256_storeu_pd(sums, sum[v]);
-        for (i64 lane = 0; lane < kLanes && at + lane < n; ++lane)
-          if (unsure >> lane & 1) {
-            const u64 below = (u64)sums[lane];
-            const bool above = value_exceeds_half(tile, at + lane, from, below);
-            whole[at + lane] = (double)(i64)(below + (above ? 1 : 0));
-          }
+        decide_exactly(tile, at, n, (unsigned)unsure, sums, from);
       }
     }
   });
@@ -211,14 +149,14 @@ FHELIUM_INLINE int most_sources(const BasisTarget<u64>& to) { return to.wide ? 5
 
 /// sum_i digit_i factor_i of kVectors vectors, at most 3/2 q, and below q for two sources.
 template <int kVectors>
-FHELIUM_INLINE void dot(__m256d (&x)[kVectors], const BasisTile<u64>& tile, i64 k,
+FHELIUM_INLINE void dot(__m256d (&x)[kVectors], const BasisTile<double>& tile, i64 k,
                         const CentredFactors& factor, int count, int group, const SumModulus& m) {
   Sum sum[kVectors];
   for (int v = 0; v < kVectors; ++v) sum[v] = no_products(m);
   const auto add = [&](int i) __attribute__((always_inline)) {
     const __m256d c = broadcast(factor.value[i]);
     for (int v = 0; v < kVectors; ++v)
-      add_product(sum[v], load(double_digit(tile, i) + k + v * kLanes), c);
+      add_product(sum[v], load(digit_of(tile, i) + k + v * kLanes), c);
   };
   for (int i = 0, past = group; i < count; ++i) {
     if (i == past) {
@@ -233,8 +171,9 @@ FHELIUM_INLINE void dot(__m256d (&x)[kVectors], const BasisTile<u64>& tile, i64 
 
 /// Call put(first index, lanes, x) for the vectors of a tile.
 template <class Put>
-FHELIUM_INLINE void for_values(const BasisTile<u64>& tile, i64 n, const BasisTarget<u64>& to,
+FHELIUM_INLINE void for_values(const BasisTile<u64>& words, i64 n, const BasisTarget<u64>& to,
                                const SumModulus& m, const Put& put) {
+  const BasisTile<double> tile = as_doubles(words);
   const CentredFactors factor = centred_factors(to);
   const int group = most_sources(to);
   for_blocks<4>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
@@ -245,9 +184,9 @@ FHELIUM_INLINE void for_values(const BasisTile<u64>& tile, i64 n, const BasisTar
 }
 
 /// x_k mod q for a prime from 2^50 on.
-FHELIUM_INLINE u64 wide_value(const BasisTile<u64>& tile, i64 k, const BasisTarget<u64>& to) {
+FHELIUM_INLINE u64 wide_value(const BasisTile<double>& tile, i64 k, const BasisTarget<u64>& to) {
   u128 sum = 0;
-  for (int i = 0; i <= to.count; ++i) sum += (u128)(u64)double_digit(tile, i)[k] * to.factor[i];
+  for (int i = 0; i <= to.count; ++i) sum += (u128)(u64)digit_of(tile, i)[k] * to.factor[i];
   return montgomery_reduce_wide<64>(sum, *to.target);
 }
 
@@ -257,7 +196,7 @@ void convert(u64* out, const BasisTile<u64>& tile, i64 n, const BasisTarget<u64>
     return;
   }
   if (to.target->bits != 52) {
-    for (i64 k = 0; k < n; ++k) out[k] = wide_value(tile, k, to);
+    for (i64 k = 0; k < n; ++k) out[k] = wide_value(as_doubles(tile), k, to);
     return;
   }
   const SumModulus m = in_sums(*to.target);
@@ -275,7 +214,8 @@ void subtract_divide(u64* out, const u64* in, i64 step, const BasisTile<u64>& ti
   if (to.target->bits != 52) {
     const Modulus<u64> own = *to.target;
     for (i64 k = 0; k < n; ++k) {
-      const u64 difference = subtract_modular(in[k * step], wide_value(tile, k, to), own.q);
+      const u64 x = wide_value(as_doubles(tile), k, to);
+      const u64 difference = subtract_modular(in[k * step], x, own.q);
       out[k] = montgomery_multiply<64>(difference, to.division, own);
     }
     return;
@@ -304,22 +244,7 @@ void reduce_integers_avx2(u32* out, const i64* in, i64 n, const Modulus<u32>& mo
   });
 }
 
-const RnsKernels<u64> kRnsKernels64Avx2 = {
-    .add = add<>,
-    .subtract = subtract<>,
-    .multiply_montgomery = multiply_montgomery<>,
-    .negate = negate<>,
-    .to_montgomery = to_montgomery,
-    .from_montgomery = from_montgomery,
-    .past_caches = {add<PastCaches>, subtract<PastCaches>, multiply_montgomery<PastCaches>,
-                    negate<PastCaches>},
-    .multiply_lazy = multiply_lazy,
-    .reduce_integers = reduce_integers,
-    .reduce_small = reduce_small<u64>,
-    .add_small = add_small<u64>,
-    .centre = centre,
-    .convert = convert,
-    .subtract_divide = subtract_divide,
-};
+const RnsKernels<u64> kRnsKernels64Avx2 =
+    vector_kernels(reduce_integers, centre, convert, subtract_divide);
 
 }  // namespace fhelium

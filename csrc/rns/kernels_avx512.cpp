@@ -12,68 +12,40 @@ const RnsKernels<u64>& portable = kRnsKernels64Portable;
 
 // ---- coefficient-wise --------------------------------------------------------------------------
 
-template <class To = IntoCaches>
-void add(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs, i64 rhs_step, i64 n,
-         const Modulus<u64>& m) {
-  const __m512i q = broadcast(m.q);
-  if (!map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n,
-               [=](__m512i a, __m512i b) { return add_modular(a, b, q); }))
-    portable.add(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
-}
+using Residue = u64;
 
-template <class To = IntoCaches>
-void subtract(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs, i64 rhs_step,
-              i64 n, const Modulus<u64>& m) {
-  const __m512i q = broadcast(m.q);
-  const auto f = [=](__m512i a, __m512i b) {
-    const __m512i difference = _mm512_sub_epi64(a, b);  // below zero it is above 2^63
-    return _mm512_min_epu64(difference, _mm512_add_epi64(difference, q));
-  };
-  if (!map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
-    portable.subtract(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
-}
+FHELIUM_INLINE bool serves(const Modulus<u64>& m) { return m.bits == 52; }
 
-template <class To = IntoCaches>
-void negate(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n, const Modulus<u64>& m) {
-  const __m512i q = broadcast(m.q);
-  const auto f = [=](__m512i a) {
-    return _mm512_maskz_sub_epi64(_mm512_test_epi64_mask(a, a), q, a);  // 0 stays 0
-  };
-  if (!map<To>(out, out_step, in, in_step, n, f)) portable.negate(out, out_step, in, in_step, n, m);
-}
+struct Unscale {
+  VectorModulus m;
+  explicit Unscale(const Modulus<u64>& modulus) : m(in_lanes(modulus)) {}
+  __m512i operator()(__m512i a) const { return lift_once(montgomery_signed(zero(), a, m), m); }
+};
+struct Product : Unscale {
+  using Unscale::Unscale;
+  __m512i operator()(__m512i a, __m512i b) const { return montgomery_multiply(a, b, m); }
+};
+using LazyProduct = Product;
+struct Scale : Product {
+  __m512i w;
+  Scale(u64 factor, const Modulus<u64>& modulus) : Product(modulus), w(broadcast(factor)) {}
+  __m512i operator()(__m512i a) const { return montgomery_multiply(a, w, m); }
+};
 
-template <class To = IntoCaches>
-void multiply_montgomery(u64* out, i64 out_step, const u64* lhs, i64 lhs_step, const u64* rhs,
-                         i64 rhs_step, i64 n, const Modulus<u64>& m) {
-  const VectorModulus own = in_lanes(m);
-  const auto f = [=](__m512i a, __m512i b) { return montgomery_multiply(a, b, own); };
-  if (m.bits != 52 || !map<To>(out, out_step, lhs, lhs_step, rhs, rhs_step, n, f))
-    portable.multiply_montgomery(out, out_step, lhs, lhs_step, rhs, rhs_step, n, m);
-}
+}  // namespace
+}  // namespace fhelium
 
-void to_montgomery(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n,
-                   const Modulus<u64>& m) {
-  const VectorModulus own = in_lanes(m);
-  const __m512i square = broadcast(m.montgomery_square);
-  const auto f = [=](__m512i a) { return montgomery_multiply(a, square, own); };
-  if (m.bits != 52 || !map(out, out_step, in, in_step, n, f))
-    portable.to_montgomery(out, out_step, in, in_step, n, m);
-}
+#include "rns/vector_kernels.h"
 
-void from_montgomery(u64* out, i64 out_step, const u64* in, i64 in_step, i64 n,
-                     const Modulus<u64>& m) {
-  const VectorModulus own = in_lanes(m);
-  const auto f = [=](__m512i a) { return lift_once(montgomery_signed(zero(), a, own), own); };
-  if (m.bits != 52 || !map(out, out_step, in, in_step, n, f))
-    portable.from_montgomery(out, out_step, in, in_step, n, m);
-}
+namespace fhelium {
+namespace {
 
 void reduce_integers(u64* out, i64 out_step, const i64* in, i64 in_step, i64 n,
                      const Modulus<u64>& m) {
   const auto f = [by = word_reduction(m, true)](__m512i x) {
     return reduce_words(_mm512_xor_si512(x, broadcast((u64)1 << 63)), by);
   };
-  if (m.bits != 52 || !map(out, out_step, (const u64*)in, in_step, n, f))
+  if (!serves(m) || !map(out, out_step, (const u64*)in, in_step, n, f))
     portable.reduce_integers(out, out_step, in, in_step, n, m);
 }
 
@@ -82,9 +54,9 @@ void reduce_integers(u64* out, i64 out_step, const i64* in, i64 in_step, i64 n,
 /// kVectors vectors of the digits and of the sum of y_i / d_i, which is rounded as in the portable
 /// kernel: one product and one addition for each prime, in order.
 template <int kVectors, class Lanes>
-FHELIUM_INLINE void scale_into_digits(const BasisTile<u64>& tile, double* sum,
-                                      const u64* const* rows, i64 k, Lanes lanes,
-                                      const BasisSource<u64>& from, const double* reciprocals) {
+FHELIUM_INLINE void scale_vectors(const BasisTile<u64>& tile, double* sum, const u64* const* rows,
+                                  i64 k, Lanes lanes, const BasisSource<u64>& from,
+                                  const double* reciprocals) {
   __m512d total[kVectors];
   for (int v = 0; v < kVectors; ++v) total[v] = _mm512_setzero_pd();
   for (int i = 0; i < from.count; ++i) {
@@ -101,20 +73,6 @@ FHELIUM_INLINE void scale_into_digits(const BasisTile<u64>& tile, double* sum,
   for (int v = 0; v < kVectors; ++v) _mm512_store_pd(sum + k + v * kLanes, total[v]);
 }
 
-/// The same where a prime is above 2^50 or the rows are strided.
-void scale_into_digits_scalar(const BasisTile<u64>& tile, double* sum, const u64* const* rows,
-                              i64 step, i64 n, const BasisSource<u64>& from) {
-  for (int i = 0; i < from.count; ++i) {
-    const Modulus<u64> m = from.moduli[i];
-    const double reciprocal = 1.0 / (double)(i64)m.q;
-    for (i64 k = 0; k < n; ++k) {
-      const u64 y = montgomery_multiply(rows[i][k * step], from.scale[i], m);
-      digit_of(tile, i)[k] = y;
-      sum[k] = (i == 0 ? 0.0 : sum[k]) + (double)(i64)y * reciprocal;
-    }
-  }
-}
-
 void centre(const BasisTile<u64>& tile, const u64* const* rows, i64 step, i64 n,
             const BasisSource<u64>& from) {
   alignas(64) double sum[kBasisTile];
@@ -126,12 +84,12 @@ void centre(const BasisTile<u64>& tile, const u64* const* rows, i64 step, i64 n,
   }
   if (narrow)
     for_blocks<4>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
-      scale_into_digits<kVectors>(tile, sum, rows, k, lanes, from, reciprocals);
+      scale_vectors<kVectors>(tile, sum, rows, k, lanes, from, reciprocals);
     });
   else
-    scale_into_digits_scalar(tile, sum, rows, step, n, from);
+    scale_into_digits(tile, sum, rows, step, n, from);
   u64* whole = digit_of(tile, from.count);
-  const __m512d half = _mm512_set1_pd(0.5), sure = _mm512_set1_pd(0.5 - 0x1p-40);
+  const __m512d half = _mm512_set1_pd(0.5), sure = _mm512_set1_pd(kSure);
   for_vectors(n, [&](i64 k, auto) {
     const __m512d total = _mm512_load_pd(sum + k);
     const __m512i nearest = _mm512_cvttpd_epi64(_mm512_add_pd(total, half));
@@ -139,11 +97,7 @@ void centre(const BasisTile<u64>& tile, const u64* const* rows, i64 step, i64 n,
     const __m512d rest = _mm512_sub_pd(total, _mm512_cvtepi64_pd(nearest));
     const __mmask8 unsure = _mm512_cmp_pd_mask(_mm512_abs_pd(rest), sure, _CMP_GT_OQ);
     if (unsure) [[unlikely]]
-      for (i64 lane = k; lane < k + kLanes && lane < n; ++lane)
-        if (unsure >> (lane - k) & 1) {
-          const u64 below = (u64)(i64)sum[lane];
-          whole[lane] = below + exceeds_half(tile, lane, from, below);
-        }
+      decide_exactly(tile, k, n, unsure, sum + k, from);
   });
 }
 
@@ -223,22 +177,7 @@ void subtract_divide(u64* out, const u64* in, i64 step, const BasisTile<u64>& ti
 
 }  // namespace
 
-const RnsKernels<u64> kRnsKernels64Avx512 = {
-    .add = add<>,
-    .subtract = subtract<>,
-    .multiply_montgomery = multiply_montgomery<>,
-    .negate = negate<>,
-    .to_montgomery = to_montgomery,
-    .from_montgomery = from_montgomery,
-    .past_caches = {add<PastCaches>, subtract<PastCaches>, multiply_montgomery<PastCaches>,
-                    negate<PastCaches>},
-    .multiply_lazy = multiply_montgomery<>,
-    .reduce_integers = reduce_integers,
-    .reduce_small = reduce_small<u64>,
-    .add_small = add_small<u64>,
-    .centre = centre,
-    .convert = convert,
-    .subtract_divide = subtract_divide,
-};
+const RnsKernels<u64> kRnsKernels64Avx512 =
+    vector_kernels(reduce_integers, centre, convert, subtract_divide);
 
 }  // namespace fhelium

@@ -91,45 +91,17 @@ void reduce_integers(Word* out, i64 out_step, const i64* in, i64 in_step, i64 n,
 }
 
 template <class Word>
-FHELIUM_INLINE double to_double(Word x) {
-  return (double)(typename WordTraits<Word>::Signed)x;  // signed words convert faster
-}
-
-template <int kBits, class Word>
-void scale_into_digit(Word* digit, double* sum, const Word* row, i64 step, i64 n, Word factor,
-                      const Modulus<Word>& modulus) {
-  const Modulus<Word> m = modulus;
-  const double reciprocal = 1.0 / to_double(m.q);
-  for (i64 k = 0; k < n; ++k) {
-    const Word y = montgomery_multiply<kBits>(row[k * step], factor, m);
-    digit[k] = y;
-    sum[k] += to_double(y) * reciprocal;
-  }
-}
-
-// sum y_i / d_i is x / D plus a whole number. Each term is right to 2^-51 and the up to 16 terms
-// add up to below 16, so the sum is right to 2^-45 and decides unless it is within 2^-40 of a half.
-template <class Word>
 void centre(const BasisTile<Word>& tile, const Word* const* rows, i64 step, i64 n,
             const BasisSource<Word>& from) {
   double sum[kBasisTile];
-  for (i64 k = 0; k < n; ++k) sum[k] = 0.0;
-  for (int i = 0; i < from.count; ++i) {
-    const Modulus<Word>& m = from.moduli[i];
-    with_radix(m, [&](auto radix) {
-      scale_into_digit<radix.kBits>(digit_of(tile, i), sum, rows[i], step, n, from.scale[i], m);
-    });
-  }
-  constexpr double kSure = 0.5 - 0x1p-40;
+  scale_into_digits(tile, sum, rows, step, n, from);
   Word* whole = digit_of(tile, from.count);
   for (i64 k = 0; k < n; ++k) {
     const i64 nearest = (i64)(sum[k] + 0.5);
     const double rest = sum[k] - (double)nearest;
     whole[k] = (Word)nearest;
-    if (rest > kSure || rest < -kSure) [[unlikely]] {
-      const Word below = (Word)(i64)sum[k];
-      whole[k] = below + (exceeds_half(tile, k, from, below) ? 1 : 0);
-    }
+    if (rest > kSure || rest < -kSure) [[unlikely]]
+      decide_exactly(tile, k, n, 1, sum + k, from);
   }
 }
 

@@ -13,20 +13,6 @@ namespace {
 /// Coefficients treated at a time.
 constexpr i64 kTile = 256;
 
-/// Call body(batch, first coefficient, width) for every tile of every batch item.
-template <class Body>
-void for_each_tile(int64_t batches, int64_t n, double nanoseconds_per_coefficient,
-                   const Body& body) {
-  const int64_t tiles = (n + kTile - 1) / kTile;
-  const double cost = nanoseconds_per_coefficient * static_cast<double>(std::min(n, kTile));
-  parallel_for(0, batches * tiles, chunk_size(cost), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t k = i % tiles * kTile;
-      body(i / tiles, k, std::min(kTile, n - k));
-    }
-  });
-}
-
 // ---- digits ------------------------------------------------------------------------------------
 
 /// out[k] = (out[k] - v[k]) inverse mod q: one step towards the digit modulo q.
@@ -49,7 +35,8 @@ Tensor mixed_radix_digits(const Tensor input, const Tensor inverses, const Tenso
     Tensor out = empty_on(input, sizes_of(input));
     const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
     const double steps = 0.5 * static_cast<double>(limbs * limbs);
-    for_each_tile(o.batches, o.degree, 2.5 * steps, [&](int64_t batch, int64_t first, int64_t n) {
+    const double cost = 2.5 * steps;
+    for_each_tile(o.batches, o.degree, kTile, cost, [&](int64_t batch, int64_t first, int64_t n) {
       for (int64_t i = 0; i < limbs; ++i) {
         const auto& m = moduli[static_cast<size_t>(i)];
         Word* digit = o.pointer(batch, i) + first;
@@ -107,7 +94,8 @@ Tensor mixed_radix_extend(const Tensor digits, const Tensor radices, const Tenso
     Tensor out = empty_on(digits, shape);
     const auto o = rows_of<Word>(out), in = rows_of<Word>(digits);
     const double steps = static_cast<double>((count + 1) * limbs);
-    for_each_tile(o.batches, o.degree, 2.5 * steps, [&](int64_t batch, int64_t first, int64_t n) {
+    const double cost = 2.5 * steps;
+    for_each_tile(o.batches, o.degree, kTile, cost, [&](int64_t batch, int64_t first, int64_t n) {
       Word above[kTile];
       compare_with_half(above, in, batch, first, n, sources);
       for (int64_t j = 0; j < limbs; ++j) {

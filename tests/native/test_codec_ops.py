@@ -387,7 +387,7 @@ def test_shapes_and_types():
         OPS.residues_to_real(torch.zeros(4, dtype=torch.int64), params)
     with pytest.raises(RuntimeError, match=r"rns_params has shape \[7, 2\].*\[7, 3\]"):
         OPS.residues_to_real(torch.zeros(3, 4, dtype=torch.int64), params)
-    with pytest.raises(RuntimeError, match="without a limb"):
+    with pytest.raises(RuntimeError, match="residues_to_real: the residues have 0 limbs"):
         OPS.residues_to_real(torch.zeros(0, 4, dtype=torch.int64), params[:, :0])
 
 

@@ -212,3 +212,19 @@ def test_a_key_is_not_made_over_its_own_source():
     key, source, *rest = SAMPLES["fhelium_ckks_ops::make_switching_key_"](torch.int64)
     with pytest.raises(RuntimeError, match="make_switching_key_: source and destination share"):
         ckks_ops.make_switching_key_(key, key[0, 0], source, *rest[1:])
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32], ids=str)
+@pytest.mark.parametrize("table", [5, 6])
+def test_a_key_is_not_made_over_the_tables_that_it_is_made_with(dtype, table):
+    """Its rows are written while the tables are read."""
+    arguments = list(SAMPLES["fhelium_ckks_ops::make_switching_key_"](dtype))
+    key, wanted = arguments[0], arguments[table]
+    room = torch.zeros(wanted.numel() * wanted.element_size() // 8 + key.numel(), dtype=torch.int64)
+    own = room.view(wanted.dtype)[: wanted.numel()].view(wanted.shape).copy_(wanted)
+    behind = own.numel() * own.element_size() // key.element_size() - 1
+    arguments[0] = room.view(dtype)[behind:][: key.numel()].view(key.shape)
+    arguments[table] = own
+    with pytest.raises(RuntimeError, match="make_switching_key_: source and destination share"):
+        ckks_ops.make_switching_key_(*arguments)
+    assert torch.equal(own, wanted)
