@@ -33,7 +33,7 @@ from fhelium.ir.methods.declared import (
     RotationMethods,
 )
 from fhelium.ir.methods.key_record import KeyRecord
-from fhelium.ir.operation import DeclaredOperation, declared_type
+from fhelium.ir.operation import DeclaredOperation
 from fhelium.values import Ciphertext, Plaintext
 
 
@@ -70,14 +70,12 @@ class SymbolicEngine(
         states = [_each(operand, KeyRecord.state_of) for operand in operands]
         state = operation.transfer(*states, **attributes)
         symbols = iter(operation.key_symbols(**attributes))
-        definition = operation.get_irdl_definition()
-        kinds = [declared_type(of.constr) for name, of in definition.operands if name != "tables"]
         groups = [
-            _each(operand, lambda value, kind=kind: self._written(value, kind, symbols))
-            for operand, kind in zip(operands, kinds, strict=True)
+            _each(operand, lambda value, kind=kind.type: self._written(value, kind, symbols))
+            for operand, kind in zip(operands, operation.operand_kinds(), strict=True)
         ]
         types: list[Any] = [CiphertextType.of().of_state(state)]
-        if isinstance(definition.results[0][1], VarResultDef):
+        if isinstance(operation.get_irdl_definition().results[0][1], VarResultDef):
             types = [types * operation.result_count(*operands)]
         made = operation.make(*groups, result_types=types, **attributes)
         self._compilation.program.block.add_op(made)

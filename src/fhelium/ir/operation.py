@@ -25,7 +25,7 @@ from xdsl.traits import Pure
 
 from fhelium import values
 from fhelium.ir import noise
-from fhelium.ir.types import TableType, attribute_of, python_of
+from fhelium.ir.types import TableType, ValueType, attribute_of, python_of
 from fhelium.values import CkksState
 
 
@@ -81,11 +81,16 @@ class OperationFacts:
 
 
 class OperandKind(NamedTuple):
-    """Name an operand, the class of value it takes, and whether it is a list of them."""
+    """Name an operand, its type in the IR, and whether it is a list."""
 
     name: str
-    value_class: type
+    type: type[ValueType]
     variadic: bool
+
+    @property
+    def value_class(self) -> Any:
+        """Return the class of ``fhelium.values`` that carries it."""
+        return getattr(values, self.type.VALUE_CLASS)
 
 
 class DescribedOperation(IRDLOperation):
@@ -137,7 +142,8 @@ class DeclaredOperation(DescribedOperation, ABC):
         """Give the result's state from the operands' states, or raise what is wrong with them.
 
         A list operand gives a sequence of states; a list of results shares the one state. Fields
-        that are None are not known yet; they agree with anything and stay unknown.
+        that are None are not known yet: they agree with anything, and the result has them from
+        operands that know them, or not either.
         """
 
     @classmethod
@@ -179,7 +185,7 @@ class DeclaredOperation(DescribedOperation, ABC):
 
     @classmethod
     def operand_kinds(cls) -> tuple[OperandKind, ...]:
-        """Return each operand's name, the class of ``fhelium.values`` it takes, and if many."""
+        """Return what each operand is; further tables are none of them."""
         return _operand_kinds(cls)
 
     @classmethod
@@ -219,12 +225,8 @@ class DeclaredOperation(DescribedOperation, ABC):
 
     def operand_groups(self) -> list[Any]:
         """Return the values of each declared operand: one, a tuple of a list's, or None."""
-        groups: list[Any] = []
-        for name, definition in self.get_irdl_definition().operands:
-            if name != "tables":
-                group = getattr(self, name)
-                groups.append(tuple(group) if _is_list(definition) else group)
-        return groups
+        groups = ((getattr(self, kind.name), kind.variadic) for kind in self.operand_kinds())
+        return [tuple(group) if variadic else group for group, variadic in groups]
 
     def state_groups(self) -> list[Any]:
         """Return the operand groups that ``transfer`` takes the states of; tables have none."""
@@ -242,12 +244,15 @@ class DeclaredOperation(DescribedOperation, ABC):
 
 @cache
 def _operand_kinds(operation: type[DeclaredOperation]) -> tuple[OperandKind, ...]:
-    found = []
-    for name, definition in operation.get_irdl_definition().operands:
-        if name != "tables":
-            value_class = getattr(values, declared_type(definition.constr).VALUE_CLASS)
-            found.append(OperandKind(name, value_class, _is_list(definition)))
-    return tuple(found)
+    return tuple(
+        OperandKind(
+            name,
+            declared_type(definition.constr),
+            isinstance(definition, VarOperandDef) and not isinstance(definition, OptOperandDef),
+        )
+        for name, definition in operation.get_irdl_definition().operands
+        if name != "tables"
+    )
 
 
 def declared_type(constraint: Any) -> Any:
@@ -259,7 +264,3 @@ def declared_type(constraint: Any) -> Any:
             or constraint.constr
         )
     return constraint.attr if isinstance(constraint, BaseAttr) else constraint.base_attr
-
-
-def _is_list(definition: Any) -> bool:
-    return isinstance(definition, VarOperandDef) and not isinstance(definition, OptOperandDef)
