@@ -48,12 +48,19 @@ def test_an_editable_install_is_searched_in_both_its_folders(tmp_path, monkeypat
         assert find_library() == library  # the one built last
 
 
-def test_a_machine_without_a_device_has_a_reason(folder):
-    reason = "no CUDA-capable device is detected"
-    answering(folder, f'{{"runtime": 13000, "driver": 0, "reason": "{reason}", "devices": []}}')
+@pytest.mark.parametrize(
+    ("driver", "version", "reason"),
+    [
+        (13010, "13.1", "no CUDA-capable device is detected"),
+        (0, None, "no CUDA driver is installed"),
+    ],
+)
+def test_a_machine_without_a_device_has_a_reason(folder, driver, version, reason):
+    told = '"reason": "no CUDA-capable device is detected"'
+    answering(folder, f'{{"runtime": 13000, "driver": {driver}, {told}, "devices": []}}')
     assert is_compiled()
     info = cuda_info()
-    assert (info.runtime_version, info.driver_version, info.devices) == ("13.0", None, ())
+    assert (info.runtime_version, info.driver_version, info.devices) == ("13.0", version, ())
     assert info.reason == reason
     assert info.peer_topology() == ()
 

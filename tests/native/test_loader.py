@@ -252,30 +252,38 @@ def test_one_compiled_backend_must_be_usable(copy, backends, torch_has_cuda, ser
 
 
 @pytest.mark.parametrize(("compiled", "lacking"), [("CPU", "cuda:1"), ("CUDA", "cpu")])
-def test_a_device_without_kernels_is_refused_before_a_table_is_made(copy, compiled, lacking):
+def test_a_device_without_kernels_is_refused_before_anything_computes(copy, compiled, lacking):
     doctor(copy, backends=[compiled])
     program = f"""
         from dataclasses import replace
+        from fhelium import Engine
         from fhelium.backend.ckks import CkksDeviceResources
         from fhelium.errors import NativeError
         from fhelium.native import has_device, runtime
         with_cuda = replace(runtime.running_environment(), torch_has_cuda=True)
         runtime.running_environment = lambda: with_cuda
-        tables = CkksDeviceResources(config="slots8192_scale40_depth7_int64", device={lacking!r})
-        try:
-            tables.material("rns_parameters/Q/0")
-        except NativeError as error:
-            print(has_device("cpu"), has_device("cuda"), *error.found, error.needed, error)
+        engine, device = Engine("slots8192_scale40_depth7_int64"), {lacking!r}
+        tables = CkksDeviceResources(config=engine.config, device=device)
+        for use in (
+            lambda: engine.create_secret_key(device=device),
+            lambda: tables.material("rns_parameters/Q/0"),
+        ):
+            try:
+                use()
+            except NativeError as error:
+                print(has_device("cpu"), has_device("cuda"), *error.found, error.needed, error)
     """
-    text = run_python(program, {"FHELIUM_NATIVE_FOLDER": str(copy.parent)})
     needed = lacking.partition(":")[0].upper()
-    has, message = text.split(" native: ")
-    assert has == f"{compiled == 'CPU'} {compiled == 'CUDA'} {compiled} {needed}"
-    assert MESSAGE.fullmatch(f"native: {message}")
-    assert message.startswith(
-        f"the compiled module has kernels for {compiled}, tensors on {lacking} need {needed}. "
-        "Run `FHELIUM_NATIVE_BACKENDS=CPU+CUDA make -C"
-    )
+    lines = run_python(program, {"FHELIUM_NATIVE_FOLDER": str(copy.parent)}).splitlines()
+    assert len(lines) == 2
+    for text in lines:
+        has, message = text.split(" native: ")
+        assert has == f"{compiled == 'CPU'} {compiled == 'CUDA'} {compiled} {needed}"
+        assert MESSAGE.fullmatch(f"native: {message}")
+        assert message.startswith(
+            f"the compiled module has kernels for {compiled}, tensors on {lacking} need {needed}. "
+            "Run `FHELIUM_NATIVE_BACKENDS=CPU+CUDA make -C"
+        )
 
 
 @pytest.mark.parametrize("suffix", importlib.machinery.EXTENSION_SUFFIXES)

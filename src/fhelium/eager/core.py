@@ -24,7 +24,7 @@ from fhelium.errors import (
 from fhelium.ir.methods.core import DeclaredMethods, flattened
 from fhelium.ir.methods.key_record import KeyRecord
 from fhelium.ir.operation import DeclaredOperation
-from fhelium.native import require_native
+from fhelium.native.runtime import require_device, require_native
 from fhelium.rng import RandomSource
 from fhelium.values import (
     Ciphertext,
@@ -124,6 +124,7 @@ class EngineCore(DeclaredMethods):
             with self._lock:
                 found = self._dispatchers.get(device)
                 if found is None:
+                    require_device(device)
                     found = DeviceDispatcher(self.config, device, self._backend, self._ntt_backend)
                     self._dispatchers[device] = found
         return found

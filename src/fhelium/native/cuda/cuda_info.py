@@ -109,7 +109,9 @@ def cuda_info() -> CudaInfo:
     found = json.loads(library.fhelium_cuda_info().decode())
     driver = _version(found["driver"]) if found["driver"] else None
     devices = tuple(map(_device, found["devices"]))
-    return CudaInfo(_version(found["runtime"]), driver, devices, found["reason"])
+    # The runtime calls an absent driver an insufficient one.
+    reason = found["reason"] if driver else "no CUDA driver is installed"
+    return CudaInfo(_version(found["runtime"]), driver, devices, reason)
 
 
 def _version(number: int) -> str:
