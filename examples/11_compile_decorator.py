@@ -57,6 +57,24 @@ found = engine.decrypt_message(scores, secret_key, real=True)[..., ::BLOCK]
 clear = score.source(samples.reshape(3, -1, BLOCK))[..., 0]
 print("largest difference to torch:", f"{float((found - clear).abs().max()):.1e}")
 
+# ---- What a run decides --------------------------------------------------------------------------
+
+
+@fc.compile(inputs={"rounds": fc.count(), "centred": fc.condition()})
+def gathered(x, rounds, centred):
+    """Move and add half of the slots before, as often as a run says."""
+    previous = 0.5 * torch.roll(x, 1, dims=-1)
+    x = fc.repeat(rounds, lambda y: previous + torch.roll(y, -1, dims=-1), x)
+    return torch.cond(centred, lambda y: y - 0.5, lambda y: y, (x,))
+
+
+gathered.add_keys(engine.create_evaluation_keys(secret_key, steps=(1, -1)))
+for rounds, centred in ((0, False), (1, True), (3, False)):
+    found = engine.decrypt_message(gathered(encrypted, rounds, centred), secret_key, real=True)
+    clear = gathered.source(samples, rounds, centred)
+    print(f"{rounds} rounds: {float((found - clear).abs().max()):.1e} from torch")
+print("specialisations for all of them:", len(gathered.specializations))
+
 # ---- What the passes did -------------------------------------------------------------------------
 
 reports = score.specializations[0].compilation.reports

@@ -173,12 +173,21 @@ def test_damaged_texts_are_refused(compilation: fc.Compilation, tmp_path: Path) 
         load_compilation(folder)
 
 
-@pytest.mark.parametrize("lowered", [False, True])
+def looped(x, rounds, flip):
+    moved = fc.repeat(rounds + 1, lambda a: torch.roll(a, 1) + x, x)
+    return torch.cond(flip & (rounds > 2), lambda: moved * moved, lambda: moved)
+
+
+@pytest.mark.parametrize("form", ["ckks", "residues", "loops"])
 def test_the_real_xdsl_opt_reads_the_generic_text(
-    compilation: fc.Compilation, tmp_path: Path, lowered: bool
+    compilation: fc.Compilation, ring: CompileRing, tmp_path: Path, form: str
 ) -> None:
     """A tool that knows none of our dialects parses and prints every operation."""
-    if lowered:
+    if form == "loops":
+        numbers = {"rounds": fc.count(), "flip": fc.condition()}
+        captured = ring.capture(looped, x=fc.encrypted(polynomial_domain="ntt"), **numbers)
+        compilation = fc.default_lower_and_fuse_pipeline().run(captured)
+    if form != "ckks":
         compilation = fc.Pipeline((fc.LowerCkksToRnsNttPass(),)).run(compilation)
     path = tmp_path / "program.mlir"
     path.write_text(compilation.program.to_text(generic=True))

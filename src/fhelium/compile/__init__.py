@@ -8,7 +8,6 @@ from fhelium.compile.cost_report import OperationCost, ProgramCost
 from fhelium.compile.default_pipeline import default_lower_and_fuse_pipeline
 from fhelium.compile.executable import ProgramExecutable
 from fhelium.compile.linking import ProgramDispatchTable
-from fhelium.compile.loops import repeat
 from fhelium.compile.machine_profile import MachineProfile, measure_profile
 from fhelium.compile.materials import EvaluationKeyRequirements, prepare_material_bindings
 from fhelium.compile.passes.align_operands import AlignOperandsPass
@@ -46,7 +45,16 @@ from fhelium.compile.python_source import (
     EagerPythonSource,
     GeneratedPythonSource,
 )
-from fhelium.compile.specs import encrypted, engine, message, plaintext, static
+from fhelium.compile.specs import (
+    condition,
+    count,
+    encrypted,
+    engine,
+    message,
+    plaintext,
+    static,
+)
+from fhelium.compile.structured import repeat
 from fhelium.compile.workspace import CompileWorkspace
 from fhelium.errors import PythonCodegenError
 from fhelium.ir.program import Program
@@ -103,6 +111,8 @@ __all__ = [
     "assume_message_bound",
     "capture",
     "compile",
+    "condition",
+    "count",
     "default_lower_and_fuse_pipeline",
     "encrypted",
     "engine",

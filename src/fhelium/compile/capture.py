@@ -9,14 +9,23 @@ from typing import Any
 from torch import fx
 from xdsl.ir import SSAValue
 
+from fhelium.compile.borders import close_borders
 from fhelium.compile.captured_functions import MEANINGS, Emitter, Unsupported
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.engine_capture import capture_calls
-from fhelium.compile.loops import part, repeat, write_loop
 from fhelium.compile.specs import EngineSpec, InputSpec, StaticSpec
-from fhelium.compile.tracing import trace
+from fhelium.compile.structured import (
+    branch,
+    captured_cond,
+    part,
+    repeat,
+    write_number,
+    write_structured,
+)
+from fhelium.compile.tracing import NUMBER, trace
 from fhelium.compile.workspace import CompileWorkspace
 from fhelium.errors import CaptureError, CompileInputError
+from fhelium.ir.control_flow import NUMBER_TYPES
 from fhelium.ir.program import Program
 
 
@@ -40,7 +49,7 @@ def capture(
     Args:
         function: Takes vectors and static arguments, returns one vector or a tuple of them.
         inputs: One spec for each parameter: ``encrypted()``, ``plaintext()``, ``message()``,
-            ``static(value)`` or ``engine()``.
+            ``count()``, ``condition()``, ``static(value)`` or ``engine()``.
         workspace: Shared by identity with everything that comes of the compilation.
 
     Raises:
@@ -63,12 +72,15 @@ def capture(
     _require_parameters(name, function, inputs)
     dynamic = {key: spec for key, spec in inputs.items() if isinstance(spec, InputSpec)}
     fixed = {key: spec.value for key, spec in inputs.items() if isinstance(spec, StaticSpec)}
-    order = [key for key in inspect.signature(function).parameters if key in dynamic]
+    parameters = inspect.signature(function).parameters
+    order = {key: dynamic[key].is_number for key in parameters if key in dynamic}
     engines = [key for key, spec in inputs.items() if isinstance(spec, EngineSpec)]
     if engines:
-        types = {key: dynamic[key].type() for key in order}
+        _require_no_numbers(name, order)
+        types: dict[str, Any] = {key: dynamic[key].type() for key in order}
         return capture_calls(name, function, engines, types, fixed, workspace)
-    graph, results = trace(name, function, order, fixed)
+    with captured_cond():
+        graph, results = trace(name, function, order, fixed)
     program = Program.create(name, [(key, dynamic[key].type()) for key in order])
     values: dict[fx.Node, Any] = {}
     arguments, emit = program.block.args, Emitter(program)
@@ -76,6 +88,7 @@ def capture(
     values.update(zip(given, arguments, strict=True))
     _write(emit, graph, values)
     program.finish([values[node] for node in results])
+    close_borders(program)
     program.verify()
     return Compilation(program, workspace)
 
@@ -130,20 +143,26 @@ def _require_parameters(name: str, function: Callable[..., Any], inputs: Mapping
             )
 
 
+def _require_no_numbers(name: str, order: Mapping[str, bool]) -> None:
+    for key, is_number in order.items():
+        if is_number:
+            raise CompileInputError(
+                f"capture of {name}",
+                f"{key!r} is a count() or condition() input beside an engine()",
+                "Loops and branches of a run are captured in functions of tensors",
+                "Make it static, or write the function for tensors, with repeat and torch.cond",
+            )
+
+
 def _write(emit: Emitter, graph: fx.Graph, values: dict[fx.Node, Any]) -> None:
     """Write the nodes of a graph whose placeholders have values."""
     for node in graph.nodes:
-        if node.target is repeat:
-            values[node] = write_loop(emit, node, values, _write)
-        elif node.target is part:
-            loop, index = node.args
-            values[node] = part(values[loop], index)
-        elif node.op != "placeholder":
+        if node.op != "placeholder":
             values[node] = _written(emit, node, values)
 
 
-def _written(emit: Emitter, node: fx.Node, values: dict[fx.Node, Any]) -> SSAValue:
-    """Write one node as semantic operations."""
+def _written(emit: Emitter, node: fx.Node, values: dict[fx.Node, Any]) -> Any:
+    """Write one node as semantic operations, as control flow or as arithmetic of public numbers."""
 
     def value_of(argument: Any) -> Any:
         return values[argument] if isinstance(argument, fx.Node) else argument
@@ -151,9 +170,17 @@ def _written(emit: Emitter, node: fx.Node, values: dict[fx.Node, Any]) -> SSAVal
     meaning = MEANINGS.get(node.target)
     shown = node.target if isinstance(node.target, str) else _name_of(node.target)
     try:
+        if node.target in (repeat, branch):
+            return write_structured(emit, node, values, _write)
+        arguments = [value_of(argument) for argument in node.args]
+        if node.target is part:
+            return part(*arguments)
+        if node.meta[NUMBER]:
+            return write_number(emit, node.target, *arguments)
+        if any(isinstance(v, SSAValue) and v.type in NUMBER_TYPES for v in arguments):
+            raise Unsupported("a vector meets a public number of a run, captured is a tensor")
         if meaning is None:
             raise Unsupported(f"{shown} is called")
-        arguments = [value_of(argument) for argument in node.args]
         options = {key: value_of(argument) for key, argument in node.kwargs.items()}
         return meaning(emit, *arguments, **options)
     except (Unsupported, TypeError) as error:

@@ -125,14 +125,17 @@ class Compilation:
         came from.
 
         Args:
-            inputs: Clear slots of every input by name, and of encoded materials by symbol.
+            inputs: Clear slots of every input by name, and of encoded materials by symbol; public
+                numbers as they are.
             message_bound: Largest magnitude that every input is declared to have.
         """
         program = self.state_program or self.program
         config = self.workspace.get(CkksConfig)
         return program.simulate(inputs, config=config, message_bound=message_bound)
 
-    def cost(self, profile: MachineProfile | None = None) -> ProgramCost:
+    def cost(
+        self, profile: MachineProfile | None = None, inputs: Mapping[str, Any] | None = None
+    ) -> ProgramCost:
         """Count what a run costs: transforms, key switches, bytes, and milliseconds.
 
         No key is needed. Depth, domain and scale of every value are.
@@ -140,6 +143,8 @@ class Compilation:
         Args:
             profile: Measured times of a machine, as ``fhelium profile`` writes them; without one
                 nothing is said of time.
+            inputs: The public numbers that decide how often loops run and which branches are
+                taken, by name.
 
         Returns:
             A ProgramCost, which prints as a table.
@@ -147,6 +152,7 @@ class Compilation:
         Raises:
             CompileError: The Program has no operations on ciphertexts, or a state is not known.
             ContextMismatchError: The profile is of other parameters.
+            ExecutionInputError: A public number is missing or of another kind.
 
         Example:
             >>> from fhelium.compile import CompileWorkspace, capture, encrypted, engine
@@ -160,7 +166,7 @@ class Compilation:
         """
         from fhelium.compile.cost_report import program_cost
 
-        return program_cost(self, profile)
+        return program_cost(self, profile, inputs or {})
 
     def __repr__(self) -> str:
         return f"Compilation({self.program!r}, {len(self.material_bindings)} materials bound)"

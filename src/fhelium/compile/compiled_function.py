@@ -17,7 +17,14 @@ from fhelium.compile.capture import capture
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.default_pipeline import default_lower_and_fuse_pipeline
 from fhelium.compile.executable import ProgramExecutable
-from fhelium.compile.input_facts import call_key, completed, program_for, spec_key, spec_of
+from fhelium.compile.input_facts import (
+    call_key,
+    completed,
+    number_specs,
+    program_for,
+    spec_key,
+    spec_of,
+)
 from fhelium.compile.materials import EvaluationKeyRequirements, prepare_material_bindings
 from fhelium.compile.pipeline import Pipeline
 from fhelium.compile.specs import EngineSpec, InputSpec, StaticSpec
@@ -85,7 +92,8 @@ class CompiledFunction:
         backend: OperationBackend | None = None,
     ) -> None:
         self._source = source
-        given = dict(inputs or {})
+        numbers = number_specs(source) if isinstance(source, Program) else {}
+        given = {**numbers, **(inputs or {})}
         self._engines = {k: spec for k, spec in given.items() if isinstance(spec, EngineSpec)}
         self._specs = {k: spec for k, spec in given.items() if not isinstance(spec, EngineSpec)}
         self._config = config
@@ -101,6 +109,10 @@ class CompiledFunction:
         if not isinstance(source, Program):
             functools.update_wrapper(self, source)
         self._signature = _signature(source, given)
+        specs = (self._specs.get(name) for name in self._signature.parameters)
+        self._numbers = {
+            k for k, spec in enumerate(specs) if isinstance(spec, InputSpec) and spec.is_number
+        }
 
     @property
     def source(self) -> Any:
@@ -155,7 +167,7 @@ class CompiledFunction:
             LinkError: Evaluation keys are missing; the text names them.
             ExecutionInputError: The inputs do not fit one another.
         """
-        key = None if named else call_key(arguments)
+        key = None if named else call_key(arguments, self._numbers)
         known = None if key is None else self._calls.get(key)
         if known is not None:
             executable, positions = known
@@ -323,8 +335,9 @@ def compile(source: Source | None = None, **options: Any) -> Any:
     Args:
         source: A function of vectors, or a Program.
         inputs: Specs by parameter, for facts that a value does not show, such as
-            ``encrypted(slots=16)``, for parameters that are left out of ``prepare``, and for the
-            Engine of a function that is written against one: ``engine()``. It is not passed.
+            ``encrypted(slots=16)`` or ``count()``, for parameters that are left out of ``prepare``,
+            and for the Engine of a function that is written against one: ``engine()``. It is not
+            passed.
         config: Parameters of the ring, where ``prepare`` is called before any ciphertext exists.
         keys: Evaluation keys; ``add_keys`` adds more.
         pipeline: Passes to run; ``default_lower_and_fuse_pipeline()`` when omitted.

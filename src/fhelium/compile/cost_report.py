@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import SSAValue
 
 from fhelium.compile.call_costs import CallCost, CallCosts
 from fhelium.compile.compilation import Compilation
@@ -14,6 +17,7 @@ from fhelium.compile.states import operand_states
 from fhelium.config import CkksConfig
 from fhelium.config.report import human_bytes
 from fhelium.errors import CompileError, ContextMismatchError
+from fhelium.ir.control_flow import NUMBER_TYPES, executed, require_number
 from fhelium.ir.dialects.ckks import CKKS
 from fhelium.ir.operation import DeclaredOperation
 
@@ -53,7 +57,7 @@ class ProgramCost:
     """What a Program costs in all, and what it needs. Its text is a table.
 
     Args:
-        operations: One entry for each operation on ciphertexts, in order.
+        operations: One entry for each call of an operation on ciphertexts, in order.
         depth: Largest depth that a value reaches.
         max_depth: Largest depth of the parameters.
         keys: Evaluation keys that a client has to make.
@@ -126,7 +130,9 @@ def _row(name: str, entries: Iterable[OperationCost]) -> str:
     )
 
 
-def program_cost(compilation: Compilation, profile: MachineProfile | None) -> ProgramCost:
+def program_cost(
+    compilation: Compilation, profile: MachineProfile | None, inputs: Mapping[str, Any]
+) -> ProgramCost:
     """Count what a compilation costs; ``Compilation.cost`` says how."""
     program = compilation.state_program or compilation.program
     config = compilation.workspace.config
@@ -140,7 +146,12 @@ def program_cost(compilation: Compilation, profile: MachineProfile | None) -> Pr
             contexts=(profile.context_id, config.context_id),
         )
     costs, entries, depth = CallCosts(config), [], 0
-    for index, operation in enumerate(program.operations):
+    numbers: dict[SSAValue, Any] = {}
+    for entry in program.inputs:
+        if entry.type in NUMBER_TYPES:
+            require_number("cost", entry.name, entry.type, inputs.get(entry.name))
+            numbers[entry.value] = inputs[entry.name]
+    for index, operation in executed(program, numbers):
         if isinstance(operation, DeclaredOperation) and type(operation) in CKKS.operations:
             call = _example(index, operation, config)
             at, domain = call.state.depth, call.state.polynomial_domain

@@ -13,12 +13,15 @@ from fhelium.compile.host_function import HostFunction
 from fhelium.compile.material_operands import materials_of
 from fhelium.compile.messages import checked_message, message_state
 from fhelium.errors import ExecutionError, ExecutionInputError
+from fhelium.ir.control_flow import NUMBER_TYPES, executed, require_number
 from fhelium.ir.dialects.codec import MessageType
 from fhelium.ir.dialects.core import CastOp, ConstantOp, MaterialOp
 from fhelium.ir.operation import DeclaredOperation
 from fhelium.ir.program import Input, Program
 from fhelium.ir.types import VALUE_AXES, StatefulType, ValueType
 from fhelium.values import Ciphertext, CkksState, require_same_context, require_same_device
+
+_NUMBERS = frozenset(NUMBER_TYPES.values())
 
 
 class ProgramExecutable:
@@ -58,7 +61,7 @@ class ProgramExecutable:
         bound = next(iter(compilation.material_bindings.values()), None)
         self._device = None if bound is None else bound.device
         # What is checked of states, and what follows from them, is the same at every run.
-        self._states: dict[tuple[CkksState, ...], tuple[CkksState, ...]] = {}
+        self._states: dict[tuple[Any, ...], tuple[CkksState, ...]] = {}
 
     @property
     def program(self) -> Program:
@@ -107,8 +110,8 @@ class ProgramExecutable:
         if found is None:
             found = self._first_states(states)
         _require_one_batch(self._names, inputs)
-        self._require_device(inputs)
-        tensors = self._host.call(*[value.data for value in inputs])
+        self._require_device([value for value in inputs if type(value) not in _NUMBERS])
+        tensors = self._host.call(*[getattr(value, "data", value) for value in inputs])
         results = tuple(
             [
                 kind(data, state)
@@ -135,6 +138,8 @@ class ProgramExecutable:
 
     def _converted(self, entry: Input, value: Any) -> Any:
         """Return a public vector in the form of a run, or refuse what is of another kind."""
+        if entry.type in NUMBER_TYPES:
+            require_number("run", entry.name, entry.type, value)
         if isinstance(entry.type, MessageType):
             return checked_message("run", entry.name, value, self._compilation.workspace.config)
         wanted = _class_of(entry.value)
@@ -159,14 +164,16 @@ class ProgramExecutable:
                 "Move the inputs, or bind materials of their device and link again",
             )
 
-    def _state(self, value: Any) -> CkksState:
+    def _state(self, value: Any) -> Any:
         """Return what is known of an input; of a public vector it is a bound."""
+        if type(value) in _NUMBERS:
+            return value
         if isinstance(value, torch.Tensor):
             return message_state(value, self._compilation.workspace.config)
         return value.state
 
-    def _first_states(self, states: tuple[CkksState, ...]) -> tuple[CkksState, ...]:
-        """Check states that no input had before, and find those of the outputs."""
+    def _first_states(self, states: tuple[Any, ...]) -> tuple[CkksState, ...]:
+        """Check states and numbers that no run had before, and find the states of the outputs."""
         for entry, state in zip(self._inputs, states, strict=True):
             _require_state(entry, state, self._compilation)
         found = output_states(self._compilation, states)
@@ -179,23 +186,24 @@ class ProgramExecutable:
         return f"ProgramExecutable({self._compilation.program!r})"
 
 
-def output_states(compilation: Compilation, states: tuple[CkksState, ...]) -> tuple[CkksState, ...]:
-    """Return the states of the outputs for complete states of the inputs.
+def output_states(compilation: Compilation, states: tuple[Any, ...]) -> tuple[CkksState, ...]:
+    """Return the states of the outputs for complete states, and public numbers, of the inputs.
 
     The operations on ciphertexts give them. Residues have no scale and no bounds, so a Program that
     was written as residues gives what its output types say.
     """
     program = compilation.state_program or compilation.program
-    known: dict[SSAValue, CkksState] = {
+    known: dict[SSAValue, Any] = {
         entry.value: state for entry, state in zip(program.inputs, states, strict=True)
     }
     named = {operation.symbol.data for operation in materials_of(program)}
     keys = [state for symbol, state in compilation.key_states.items() if symbol in named]
     changes_key = any(symbol.startswith("switching-key:") for symbol in named)
-    if states and not changes_key:  # else the rules of its operations say whose keys may meet
-        require_same_context("run", *states, *keys)
+    given = [state for state in states if isinstance(state, CkksState)]
+    if given and not changes_key:  # else the rules of its operations say whose keys may meet
+        require_same_context("run", *given, *keys)
     config = compilation.workspace.config
-    for operation in program.operations:
+    for _, operation in executed(program, known):
         if isinstance(operation, MaterialOp):
             found = compilation.key_states.get(operation.symbol.data)
             if found is not None:
@@ -251,8 +259,10 @@ def _complete(name: str, value: SSAValue, state: CkksState) -> CkksState:
     return state
 
 
-def _require_state(entry: Input, state: CkksState, compilation: Compilation) -> None:
+def _require_state(entry: Input, state: Any, compilation: Compilation) -> None:
     """Refuse an input that is not in the state that its type names."""
+    if entry.type in NUMBER_TYPES:
+        require_number("run", entry.name, entry.type, state)
     if not isinstance(entry.type, StatefulType):
         return
     require_same_context("run", compilation_state(compilation), state)
@@ -294,6 +304,8 @@ def _require_one_batch(names: tuple[str, ...], inputs: list[Any]) -> None:
 
 
 def _class_of(value: SSAValue) -> Any:
-    """Return the class of ``fhelium.values`` that carries a value."""
+    """Return the class that carries a value: one of ``fhelium.values``, or int or bool."""
+    if value.type in NUMBER_TYPES:
+        return NUMBER_TYPES[value.type]
     assert isinstance(value.type, ValueType)
     return getattr(values, value.type.VALUE_CLASS, None)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
 from operator import attrgetter
 from typing import Any
 
 import torch
 
-from fhelium.compile.specs import InputSpec, StaticSpec, static
+from fhelium.compile.specs import InputSpec, StaticSpec, condition, count, static
 from fhelium.config import CkksConfig
 from fhelium.errors import CompileInputError
 from fhelium.ir.program import Program
@@ -33,6 +33,8 @@ def spec_of(name: str, value: Any, given: InputSpec | StaticSpec | None) -> Inpu
     """
     if isinstance(value, InputSpec | StaticSpec):
         return value
+    if isinstance(given, InputSpec) and given.is_number:
+        return given  # a run checks it
     role = next((role for kind, role in _ROLES.items() if isinstance(value, kind)), None)
     if isinstance(given, StaticSpec) or (given is None and role is None):
         return static(value)
@@ -56,16 +58,22 @@ def _other(name: str, fact: str, found: object, said: object) -> CompileInputErr
     )
 
 
-def call_key(arguments: Sequence[Any]) -> Hashable | None:
-    """Return what two calls share that one executable serves; None where a static has no hash."""
+def call_key(arguments: Sequence[Any], numbers: Set[int]) -> Hashable | None:
+    """Return what two calls share that one executable serves; None where a static has no hash.
+
+    Args:
+        arguments: In the order of the parameters.
+        numbers: Positions of public numbers, whose value is known at each run alone.
+    """
     parts: list[Any] = []
-    for value in arguments:
+    for position, value in enumerate(arguments):
         kind = type(value)
         if kind in _STATED:
             state = value.state
             parts += (kind, value.data.device, state.config.context_id, _AXES(state))
         else:
-            parts += (kind, None if isinstance(value, torch.Tensor) else value)
+            runs = isinstance(value, torch.Tensor) or position in numbers
+            parts += (kind, None if runs else value)
     key = tuple(parts)
     try:
         hash(key)
@@ -117,3 +125,9 @@ def program_for(program: Program, specs: Mapping[str, Any]) -> Program:
             found.retype(entry.value, entry.type.of(**{**known, **entry.type.known}))
     found.update_signature()
     return found
+
+
+def number_specs(program: Program) -> dict[str, InputSpec]:
+    """Return the specs of the inputs of a Program that are public numbers."""
+    roles = {spec.type(): spec for spec in (count(), condition())}
+    return {entry.name: roles[entry.type] for entry in program.inputs if entry.type in roles}

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fhelium.compile.borders import close_borders, open_borders
 from fhelium.compile.compilation import Compilation, PassReport
 from fhelium.compile.states import infer_compilation
 from fhelium.config import CkksConfig
@@ -80,7 +81,9 @@ class Pipeline:
         current = compilation.copy()
         for step in self.passes:
             started, before = time.perf_counter(), len(current.program.operations)
+            open_borders(current.program)
             step.run(current)
+            close_borders(current.program)
             current.program.update_signature()
             current.program.verify()
             if CkksConfig in current.workspace:

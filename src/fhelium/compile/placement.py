@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from xdsl.dialects import scf
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 
 from fhelium.compile.states import settle
@@ -21,12 +23,19 @@ Known = Callable[[SSAValue], dict[str, Any]]
 """Gives the axes of a value that a question is about; all others count as not known."""
 
 
-def on_ciphertexts(program: Program) -> Iterator[DeclaredOperation]:
-    """Go through the operations from ciphertexts to ciphertexts, as they are now, in order."""
+BORDERS = scf.ForOp | scf.YieldOp | ReturnOp
+"""Operations at which values enter or leave a region or the Program."""
+
+
+def on_ciphertexts(program: Program) -> Iterator[Operation]:
+    """Go through the operations from ciphertexts to ciphertexts, as they are now, in order.
+
+    They are declared ones, and those at the borders of regions and of the Program.
+    """
     for operation in program.operations:
-        if isinstance(operation, DeclaredOperation) and ciphertexts_of(operation):
+        if isinstance(operation, DeclaredOperation | BORDERS) and ciphertexts_of(operation):
             gives_ciphertexts = (isinstance(r.type, CiphertextType) for r in operation.results)
-            if all(gives_ciphertexts):
+            if isinstance(operation, BORDERS) or all(gives_ciphertexts):
                 yield operation
 
 

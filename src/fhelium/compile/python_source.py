@@ -94,7 +94,10 @@ def require_one_row(program: Program) -> None:
     for index, operation in enumerate(program.operations):
         if operation.regions:
             raise refusal(
-                index, operation.name, "it is control flow", "Run UnrollControlFlowPass first"
+                index,
+                operation.name,
+                "it is control flow",
+                "Make its bounds and conditions constants, and run UnrollControlFlowPass first",
             )
 
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from xdsl.dialects.builtin import IndexType, IntegerType
+from xdsl.ir import Attribute
+
 from fhelium.ir.dialects.semantic import TensorType
 from fhelium.values import PolynomialDomain, ResidueRepresentation
+
+_NUMBERS: dict[str, Attribute] = {"count": IndexType(), "condition": IntegerType(1)}
 
 
 @dataclass(frozen=True)
@@ -14,15 +19,22 @@ class InputSpec:
     """Describe an input that comes at run time.
 
     Args:
-        role: "encrypted", "plaintext" or "message".
+        role: "encrypted", "plaintext", "message", or "count" or "condition" for a public number.
         axes: What is known of it.
     """
 
     role: str
     axes: dict[str, Any] = field(default_factory=dict)
 
-    def type(self) -> TensorType:
+    @property
+    def is_number(self) -> bool:
+        """Say whether the input is a public number."""
+        return self.role in _NUMBERS
+
+    def type(self) -> Attribute:
         """Return the input's type in a captured Program."""
+        if self.role in _NUMBERS:
+            return _NUMBERS[self.role]
         return TensorType.of(role=self.role, **self.axes)
 
 
@@ -128,6 +140,37 @@ def message(*, slots: int | None = None) -> InputSpec:
         'message'
     """
     return InputSpec("message", {"slots": slots})
+
+
+def count() -> InputSpec:
+    """Say that an input is a public int, known at each run: how often a loop runs.
+
+    Example:
+        >>> from fhelium.compile import CompileWorkspace, capture, encrypted, repeat
+        >>> def sharpened(x, rounds):
+        ...     return repeat(rounds, lambda y: y + x, x)
+        >>> found = capture(sharpened, inputs={"x": encrypted(), "rounds": count()},
+        ...                 workspace=CompileWorkspace())
+        >>> found.program.inputs[1].type
+        IndexType()
+    """
+    return InputSpec("count")
+
+
+def condition() -> InputSpec:
+    """Say that an input is a public bool, known at each run: which branch is taken.
+
+    Example:
+        >>> import torch
+        >>> from fhelium.compile import CompileWorkspace, capture, encrypted
+        >>> def mirrored(x, flip):
+        ...     return torch.cond(flip, lambda y: -y, lambda y: y, (x,))
+        >>> found = capture(mirrored, inputs={"x": encrypted(), "flip": condition()},
+        ...                 workspace=CompileWorkspace())
+        >>> [op.name for op in found.program.operations]
+        ['scf.if', 'semantic.negate', 'scf.yield', 'core.cast', 'scf.yield', 'func.return']
+    """
+    return InputSpec("condition")
 
 
 def static(value: Any) -> StaticSpec:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from xdsl.dialects import scf
 from xdsl.ir import Operation, SSAValue
 
+from fhelium.compile.borders import close_borders, flow, open_borders, require_agreement
 from fhelium.compile.compilation import Compilation
 from fhelium.config import CkksConfig
 from fhelium.errors import FHEliumError, PassError
@@ -62,6 +64,7 @@ def infer_open_states(program: Program, config: CkksConfig) -> None:
     """Find what the inputs imply anew; where operands do not fit, nothing is known of a result."""
     for operation in program.operations:
         settle(program, operation, config)
+        flow(program, operation)
     program.update_signature()
 
 
@@ -97,6 +100,9 @@ def infer_states(program: Program, config: CkksConfig) -> None:
             if isinstance(source, StatefulType) and isinstance(target, StatefulType):
                 known = target.of(**{**target.known, **source.known}).known
                 _fill(program, index, operation, operation.result, known)
+        elif isinstance(operation, scf.YieldOp):
+            require_agreement(program, operation)
+        flow(program, operation)
     program.update_signature()
 
 
@@ -134,13 +140,14 @@ def _fill(
 def infer_compilation(compilation: Compilation) -> None:
     """Infer the states of a compilation's Program, and its outputs' scale where that left it."""
     config = compilation.workspace.config
-    if is_open(compilation.program):
-        infer_open_states(compilation.program, config)
-        return
-    infer_states(compilation.program, config)
+    for program in (compilation.program, compilation.state_program):
+        if program is not None:
+            open_borders(program)
+            infer = infer_open_states if is_open(program) else infer_states
+            infer(program, config)
+            close_borders(program)
     if compilation.state_program is None:
         return
-    infer_states(compilation.state_program, config)
     outputs = zip(compilation.program.outputs, compilation.state_program.outputs, strict=True)
     for output, known in outputs:
         if type(output.type) is type(known.type):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -39,30 +39,51 @@ class CapturedVector(fx.Proxy):
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __setitem__ = __delitem__ = _refuse_in_place
 
 
+class CapturedNumber(fx.Proxy):
+    """Stand for a public number that is known at each run; Python cannot decide by it now."""
+
+    def _refuse_decision(self) -> NoReturn:
+        raise CaptureError(
+            place(user_frame()),
+            "Python decides by a public number that is an input",
+            "It is known at each run, and not where the function is captured",
+            "Write fhelium.compile.repeat(count, body, x) for a loop and torch.cond(condition, f, "
+            "g, operands) for a branch, or make the argument static",
+        )
+
+    __bool__ = __int__ = __float__ = __index__ = __iter__ = _refuse_decision
+
+
+NUMBER = "number"
+"""Key in the ``meta`` of a node that stands for a public number."""
+
+
 class _Tracer(GraphAppendingTracer):
     """Note with each node the place in the user's source that made it."""
 
     def create_node(self, *arguments: Any, **options: Any) -> fx.Node:
         node = super().create_node(*arguments, **options)
         node.meta["place"] = place(user_frame())
+        met = node.all_input_nodes
+        node.meta[NUMBER] = bool(met) and all(entry.meta.get(NUMBER) for entry in met)
         return node
 
     def create_arg(self, a: Any) -> Any:
         return torch.from_numpy(a) if isinstance(a, np.ndarray) else super().create_arg(a)
 
     def proxy(self, node: fx.Node) -> fx.Proxy:
-        return CapturedVector(node, self)
+        return (CapturedNumber if node.meta.get(NUMBER) else CapturedVector)(node, self)
 
 
 def trace(
-    name: str, function: Callable[..., Any], order: list[str], fixed: dict[str, Any]
+    name: str, function: Callable[..., Any], order: Mapping[str, bool], fixed: dict[str, Any]
 ) -> tuple[fx.Graph, list[fx.Node]]:
     """Call a function and return the graph of its calls, with the nodes that it returns.
 
     Args:
         name: What an error calls the function.
         function: Called once; what it raises itself is not touched.
-        order: Parameters that are vectors.
+        order: Parameters that have a stand-in, and whether it is one for a public number.
         fixed: The other arguments.
 
     Raises:
@@ -70,7 +91,11 @@ def trace(
     """
     graph = fx.Graph()
     tracer = _Tracer(graph)
-    stand_ins = {key: tracer.proxy(graph.placeholder(key)) for key in order}
+    stand_ins = {}
+    for key, is_number in order.items():
+        node = graph.placeholder(key)
+        node.meta[NUMBER] = is_number
+        stand_ins[key] = tracer.proxy(node)
     try:
         result = function(**stand_ins, **fixed)
     except Exception as error:
@@ -85,7 +110,7 @@ def trace(
         ) from error
     results = result if isinstance(result, tuple | list) else [result]
     for entry in results:
-        if not isinstance(entry, fx.Proxy) or isinstance(entry, Attribute):
+        if not isinstance(entry, CapturedVector) or isinstance(entry, Attribute):
             attribute = isinstance(entry, Attribute)
             shown = f"vector's {entry.attr}" if attribute else type(entry).__name__
             raise CaptureError(
@@ -103,4 +128,5 @@ def _is_about_a_stand_in(error: Exception) -> bool:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     raised_inside = trace is not None and inside(trace.tb_frame)
-    return raised_inside or CapturedVector.__name__ in str(error)
+    names = (CapturedVector.__name__, CapturedNumber.__name__)
+    return raised_inside or any(name in str(error) for name in names)

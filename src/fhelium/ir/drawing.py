@@ -49,7 +49,9 @@ def draw(
     for index, operation in enumerate(operations):
         box = f"op{index}"
         nodes.append(Node(box, " ".join([operation.name, *_details(operation)]), True))
-        names.update(dict.fromkeys(operation.results, box))
+        blocks = (block for region in operation.regions for block in region.blocks)
+        inside = (value for block in blocks for value in block.args)
+        names.update(dict.fromkeys((*operation.results, *inside), box))
         edges += [Edge(names[value], box, _label(value)) for value in operation.operands]
     return writers[form](name, nodes, edges)
 

@@ -12,7 +12,7 @@ from xdsl.context import Context
 from xdsl.dialects.arith import Arith
 from xdsl.dialects.builtin import ArrayAttr, Builtin, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import Func, FuncOp, ReturnOp
-from xdsl.dialects.scf import Scf
+from xdsl.dialects.scf import IfOp, Scf
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -197,7 +197,8 @@ class Program:
 
         Args:
             inputs: Clear slots of every input by name, and of encoded materials by symbol; real or
-                complex, [*batch, slot] or one number for all slots.
+                complex, [*batch, slot] or one number for all slots. Public numbers, which decide
+                how often loops run and which branches are taken, are ints and bools.
             config: Parameters of the Program's ciphertexts. A Program above ckks has no errors, and
                 needs none.
             message_bound: Largest magnitude that every input is declared to have.
@@ -246,6 +247,7 @@ class Program:
                 "Correct that place",
             ) from error
         self._verify_order()
+        self._verify_branches()
         declared = self.function.function_type.outputs.data
         returned = tuple(value.type for value in self.outputs)
         if declared != returned:
@@ -259,8 +261,9 @@ class Program:
     def _verify_order(self) -> None:
         """Refuse an operation that uses a value before its definition."""
         defined: set[SSAValue] = set(self.block.args)
-        for index, operation in enumerate(self.operations):
+        for operation in self.block.ops:
             for name, position in _undefined(operation, defined):
+                index = self.operations.index(operation)
                 raise ProgramError(
                     "Program.verify",
                     f"operation {index} ({name}): operand {position} is used before it is defined",
@@ -270,6 +273,26 @@ class Program:
                     name=name,
                 )
             defined.update(operation.results)
+
+    def _verify_branches(self) -> None:
+        """Refuse a branch that does not give what its results are."""
+        for index, operation in enumerate(self.operations):
+            if isinstance(operation, IfOp):
+                needed = [result.type for result in operation.results]
+                regions = (operation.true_region, operation.false_region)
+                ends = [block.last_op for region in regions for block in region.blocks]
+                given = [[v.type for v in end.operands] for end in ends if end is not None]
+                if any(types != needed for types in given) or (needed and len(given) != 2):
+                    shown = " and ".join(map(_types, given))
+                    raise ProgramError(
+                        "Program.verify",
+                        f"operation {index} ({operation.name}): its branches give {shown}, its "
+                        f"results are {_types(needed)}",
+                        "Both branches give values of the types of the results",
+                        "Correct one of them",
+                        index=index,
+                        name=operation.name,
+                    )
 
     @property
     def function(self) -> FuncOp:
@@ -290,8 +313,11 @@ class Program:
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        """Return the operations in order, the return included."""
-        return tuple(self.block.ops)
+        """Return the operations in order, those of a region behind the one that has the region.
+
+        The return is the last.
+        """
+        return tuple(inner for operation in self.block.ops for inner in operation.walk())
 
     @property
     def inputs(self) -> tuple[Input, ...]:

@@ -14,6 +14,7 @@ from xdsl.ir import Operation, SSAValue
 from fhelium.config import CkksConfig
 from fhelium.errors import MessageValueError, ProgramError
 from fhelium.ir import noise
+from fhelium.ir.control_flow import NUMBER_TYPES, executed, require_number
 from fhelium.ir.dialects.ckks import CKKS, CiphertextType, PlaintextType
 from fhelium.ir.dialects.codec import CODEC, MessageType
 from fhelium.ir.dialects.core import CastOp, ConstantOp, MaterialOp
@@ -62,7 +63,7 @@ class SimulatedValue:
         return f"SimulatedValue({tuple(self.value.shape)}, {self.bits:.1f} bits{known})"
 
 
-@dataclass
+@dataclass(eq=False)
 class _Track:
     """One value on its way: exact slots, the same with errors, and the state."""
 
@@ -84,13 +85,18 @@ class _Simulator:
         self.program, self.inputs, self.config = program, inputs, config
         self.message_bound = message_bound
         self.random = torch.Generator().manual_seed(0)
-        self.tracks: dict[SSAValue, _Track] = {}
+        self.tracks: dict[SSAValue, Any] = {}  # and public numbers
         self.made: dict[Any, list[_Track]] = {}
 
     def run(self) -> tuple[SimulatedValue, ...]:
         for entry in self.program.inputs:
-            self.tracks[entry.value] = self._entered(entry.name, entry.value)
-        for index, operation in enumerate(self.program.operations):
+            if entry.type in NUMBER_TYPES:
+                number = _given(entry.name, self.inputs)
+                require_number("simulate", entry.name, entry.type, number)
+                self.tracks[entry.value] = number
+            else:
+                self.tracks[entry.value] = self._entered(entry.name, entry.value)
+        for index, operation in executed(self.program, self.tracks):
             self._step(index, operation)
         return tuple(_simulated(self.tracks[value]) for value in self.program.outputs)
 
@@ -127,7 +133,7 @@ class _Simulator:
         tracks = [self.tracks[value] for value in operation.operands if value in self.tracks]
         # The same call twice rounds the same way twice: the difference of both is zero.
         options = operation.python_attributes()
-        call = (type(operation), tuple(map(id, tracks)), tuple(options.items()))
+        call = (type(operation), tuple(tracks), tuple(options.items()))
         if call not in self.made:
             self.made[call] = self._computed(operation, tracks, options)
         self.tracks.update(zip(operation.results, self.made[call], strict=True))
@@ -247,16 +253,20 @@ def _listed(result: Any) -> list[torch.Tensor]:
     return result if isinstance(result, list) else [result]
 
 
-def _slots(name: str, inputs: Mapping[str, Any], count: int | None) -> torch.Tensor:
-    """Return an input's clear slots as complex128."""
+def _given(name: str, inputs: Mapping[str, Any]) -> Any:
     if name not in inputs:
         raise ProgramError(
             "simulate",
             f"{name} is missing; given are {sorted(inputs)}",
-            "Every input and every encoded material has clear slots",
+            "Every input and every encoded material has clear slots, or is a public number",
             "Pass them by name, materials by symbol",
         )
-    slots = torch.as_tensor(inputs[name]).to(torch.complex128)
+    return inputs[name]
+
+
+def _slots(name: str, inputs: Mapping[str, Any], count: int | None) -> torch.Tensor:
+    """Return an input's clear slots as complex128."""
+    slots = torch.as_tensor(_given(name, inputs)).to(torch.complex128)
     if slots.dim() == 0:
         slots = slots.expand(count or 1)
     if count is not None and slots.shape[-1] != count:

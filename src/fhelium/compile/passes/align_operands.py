@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
+from fhelium.compile.borders import branch_yields, flow, home, require_agreement, yield_of
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
 from fhelium.compile.placement import Site, ciphertexts_of, outcome
 from fhelium.compile.states import STATES, infer_open_states, is_open, settle
+from fhelium.errors import StateError
 from fhelium.ir.dialects.ckks import (
     AlignOp,
     CiphertextType,
@@ -51,9 +55,7 @@ class AlignOperandsPass(CompilePass):
             return
         self._require_known(compilation)
         infer_open_states(program, config)
-        alignment = _Alignment(Site(program, config))
-        for operation in program.operations:
-            alignment.visit(operation)
+        _Alignment(Site(program, config)).go_through(program.block)
         del program.module.attributes[STATES]
 
     def _require_known(self, compilation: Compilation) -> None:
@@ -78,10 +80,66 @@ class _Alignment:
         self.site = site
         self._made: dict[tuple[SSAValue, int, type], SSAValue] = {}
 
-    def visit(self, operation: Operation) -> None:
+    def go_through(self, block: Block) -> None:
+        """Make all fit in a block and in its regions."""
+        for operation in tuple(block.ops):
+            if isinstance(operation, scf.ForOp):
+                self.visit_loop(operation)
+            elif isinstance(operation, scf.IfOp):
+                self.visit_branches(operation)
+            elif isinstance(operation, DeclaredOperation):
+                self.visit(operation)
+
+    def visit_loop(self, loop: scf.ForOp) -> None:
+        """Let rounds end at the depth that they start from, or start at the one they come back to.
+
+        Raises:
+            StateError: Each round takes depth.
+        """
+        program, refused = self.site.program, None
+        for _ in range(len(loop.iter_args) + 1):
+            again = loop.clone()
+            flow(program, loop)
+            self.go_through(loop.body.block)
+            end = yield_of(loop.body.block)
+            for index, given in enumerate(end.operands, start=3):  # behind the bounds and the step
+                start = loop.operands[index]
+                depths = [_known(value).get("depth", 0) for value in (start, given)]
+                if depths[0] < depths[1]:
+                    again.operands[index] = self.aligned(loop, start, depths[1])
+                elif depths[0] > depths[1]:
+                    self.site.exchange(end, given, self.aligned(end, given, depths[0]))
+            try:
+                require_agreement(program, end)
+            except StateError as error:
+                refused = refused or error
+            else:
+                if refused is None or all(_known(value) for value in ciphertexts_of(end)):
+                    return
+                raise refused  # rounds ran out of depth
+            Rewriter.replace_op(loop, again)
+            loop = again
+        assert refused is not None
+        raise refused
+
+    def visit_branches(self, branch: scf.IfOp) -> None:
+        """Let both branches give their results at the depth of the deeper one."""
+        ends = branch_yields(branch)
+        for end in ends:
+            assert end.parent is not None
+            self.go_through(end.parent)
+        for index in range(len(branch.results)):
+            values = [end.operands[index] for end in ends]
+            states = [_known(value) for value in values]
+            if all(states) and any(state != states[0] for state in states):
+                target = self._deepest(states)
+                for end, value in zip(ends, values, strict=True):
+                    self.site.exchange(end, value, self.aligned(end, value, target))
+        for end in ends:
+            flow(self.site.program, end)
+
+    def visit(self, operation: DeclaredOperation) -> None:
         """Make the operands of an operation fit one another."""
-        if not isinstance(operation, DeclaredOperation):
-            return
         settle(self.site.program, operation, self.site.config)
         for _ in range(2):  # depths first, and then scales at that depth
             values = [
@@ -95,11 +153,16 @@ class _Alignment:
 
     def _target(self, operation: DeclaredOperation, values: list[SSAValue]) -> int:
         """Return the smallest depth at which the operands can meet."""
-        config = self.site.config
         states = [_known(value) for value in values]
         deepest = max(state["depth"] for state in states)
-        meets = all(s["scale"] == config.scale_at(deepest) for s in states if s["depth"] == deepest)
-        return deepest if meets or outcome(operation, config, _scale_only) else deepest + 1
+        fits = outcome(operation, self.site.config, _scale_only)
+        return deepest if fits else self._deepest(states)
+
+    def _deepest(self, states: list[dict[str, Any]]) -> int:
+        """Return the smallest depth at which states can meet at its canonical scale."""
+        deepest = max(state["depth"] for state in states)
+        scale = self.site.config.scale_at(deepest)
+        return deepest + any(s["scale"] != scale for s in states if s["depth"] == deepest)
 
     def aligned(self, anchor: Operation, value: SSAValue, depth: int) -> SSAValue:
         """Return a value at a depth and its canonical scale; one that is there already as it is."""
@@ -112,7 +175,7 @@ class _Alignment:
         """Return a value at a depth, lowered as early as that costs nothing more."""
         key = (value, depth, how)
         if key not in self._made:
-            self._made[key] = self._lower(anchor, value, depth, how)
+            self._made[key] = self._lower(home(anchor, value), value, depth, how)
         return self._made[key]
 
     def _lower(self, anchor: Operation, value: SSAValue, depth: int, how: type) -> SSAValue:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from fhelium.compile.borders import block_of
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
 from fhelium.ir.dialects.core import ConstantOp
@@ -125,8 +126,8 @@ def _is_public(value: SSAValue) -> bool:
 
 def _feeds_a_product(operation: SemanticOperation) -> bool:
     """Say whether the one use of a product is another product."""
-    users = {use.operation for use in operation.result.uses}
-    return len(users) == 1 and _is_product(next(iter(users)))
+    users = [*{use.operation for use in operation.result.uses}]
+    return len(users) == 1 and _is_product(users[0]) and users[0].parent is operation.parent
 
 
 def _factors(operation: Operation) -> tuple[list[SSAValue], float]:
@@ -137,7 +138,8 @@ def _factors(operation: Operation) -> tuple[list[SSAValue], float]:
         number *= operation.python_attributes()["value"]
     for value in operation.operands:
         owner = value.owner
-        alone = len({use.operation for use in value.uses}) == 1
+        alone = {use.operation for use in value.uses} == {operation}
+        alone = alone and block_of(value) is operation.parent
         if alone and isinstance(owner, SemanticOperation) and _is_product(owner):
             inner, scalar = _factors(owner)
             factors, number = factors + inner, number * scalar

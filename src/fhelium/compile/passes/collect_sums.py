@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from fhelium.compile.borders import block_of
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
 from fhelium.compile.placement import Site
@@ -79,14 +80,16 @@ def _used_once(value: SSAValue) -> bool:
 def _inside_a_sum(operation: AddOp) -> bool:
     """Say whether the one use of a sum is another sum."""
     users = [use.operation for use in operation.result.uses]
-    return len(users) == 1 and isinstance(users[0], AddOp)
+    inside = len(users) == 1 and isinstance(users[0], AddOp)
+    return inside and users[0].parent is operation.parent
 
 
 def _terms(operation: AddOp) -> list[SSAValue]:
     found: list[SSAValue] = []
     for value in (operation.lhs, operation.rhs):
         owner = value.owner
-        inner = isinstance(owner, AddOp) and _used_once(value)
+        alone = _used_once(value) and block_of(value) is operation.parent
+        inner = isinstance(owner, AddOp) and alone
         found += _terms(owner) if inner and isinstance(owner, AddOp) else [value]
     return found
 

@@ -54,6 +54,8 @@ def _chain(
     for kind in reversed(types):
         if not isinstance(operation, DeclaredOperation) or type(operation) is not kind:
             return None
+        if operation.parent is not last.parent:
+            return None  # it is computed once, and the fused operation would be in each round
         if operation.tables or operation.python_attributes():
             return None  # it does more than its part of the fused operation
         if found and len(list(operation.results[0].uses)) != 1:

@@ -54,7 +54,10 @@ class FuseRegionsPass(CompilePass):
         for operation in reversed(program.operations):
             operation.attributes.pop(REGION, None)
             if type(operation) in CKKS.operations and self._joins(program, operation, config):
-                around = {roots.get(reader) for reader in readers_of(operation.results[0])}
+                readers = readers_of(operation.results[0])
+                # What only a loop or a branch reads is computed in front of it.
+                inside = {reader for reader in readers if reader.parent is operation.parent}
+                around = {roots.get(reader) if reader in inside else None for reader in readers}
                 roots[operation] = (around.pop() if len(around) == 1 else None) or operation
         members = list(roots.values())
         regions = [root for root in dict.fromkeys(reversed(members)) if members.count(root) > 1]

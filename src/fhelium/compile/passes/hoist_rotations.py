@@ -32,10 +32,10 @@ class HoistRotationsPass(CompilePass):
 
     def run(self, compilation: Compilation) -> None:
         program = compilation.program
-        groups: dict[tuple[SSAValue, object], list[RotateOp]] = {}
+        groups: dict[tuple[SSAValue, object, object], list[RotateOp]] = {}
         for operation in program.operations:
             if isinstance(operation, RotateOp) and not operation.tables:
-                key = (operation.ciphertext, operation.output_domain)
+                key = (operation.ciphertext, operation.output_domain, operation.parent)
                 groups.setdefault(key, []).append(operation)
         materials = ProgramMaterials(program)
         for group in groups.values():

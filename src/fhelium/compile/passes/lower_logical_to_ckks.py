@@ -9,6 +9,7 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from fhelium.compile.borders import flow
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.messages import checked_message
 from fhelium.compile.pipeline import CompilePass
@@ -61,6 +62,8 @@ class LowerLogicalToCkksPass(CompilePass):
                         index, operation.name, error.fact, error.rule, error.remedy
                     ) from error
                 Rewriter.replace_op(operation, [], [result])
+            else:
+                flow(program, operation)
         program.update_signature()
 
 

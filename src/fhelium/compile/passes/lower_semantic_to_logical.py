@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.dialects import scf
 from xdsl.rewriter import Rewriter
 
+from fhelium.compile.borders import flow, require_agreement
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
 from fhelium.ir.dialects.core import ConstantOp
@@ -34,15 +36,6 @@ class LowerSemanticToLogicalPass(CompilePass):
         program = compilation.program
         given = [(f"input {entry.name}", entry.value) for entry in program.inputs]
         given += [(op.name, op.result) for op in program.operations if isinstance(op, ConstantOp)]
-        for index, operation in enumerate(program.operations):
-            if operation.regions:
-                raise self.refusal(
-                    index,
-                    operation.name,
-                    "it is control flow",
-                    "Roles are resolved where every operation is known",
-                    "Run UnrollControlFlowPass first",
-                )
         for index, (name, value) in enumerate(given):
             if isinstance(value.type, TensorType):
                 known = value.type.known
@@ -74,4 +67,7 @@ class LowerSemanticToLogicalPass(CompilePass):
                     **operation.python_attributes(),
                 )
                 Rewriter.replace_op(operation, made)
+            if isinstance(operation, scf.YieldOp):
+                require_agreement(program, operation)
+            flow(program, operation)
         program.update_signature()

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.dialects import scf
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
 
+from fhelium.compile.borders import branch_yields, crossings, home
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
 from fhelium.compile.placement import (
@@ -49,10 +52,13 @@ class PlaceNttTransitionsPass(CompilePass):
         if is_placed(compilation.program):
             return
         transitions = _Transitions(compilation)
-        if any(operation.FACTS.in_ntt for operation in on_ciphertexts(compilation.program)):
+        if transitions.many():
             transitions.transform_inputs()
         for operation in on_ciphertexts(compilation.program):
-            transitions.visit(operation)
+            if isinstance(operation, DeclaredOperation):
+                transitions.visit(operation)
+            else:
+                transitions.cross(operation)
 
 
 def _standard(value: SSAValue) -> SSAValue:
@@ -75,11 +81,18 @@ class _Transitions:
         }
         self.transformed: dict[SSAValue, SSAValue] = {}
 
+    def many(self) -> bool:
+        """Say whether products would transform repeatedly, or rounds that mix two domains."""
+        operations = list(on_ciphertexts(self.program))
+        multiplies = any(isinstance(op, DeclaredOperation) and op.FACTS.in_ntt for op in operations)
+        loops = any(isinstance(op, scf.ForOp) for op in operations)
+        return multiplies or (loops and len(set(self.domains.values())) > 1)
+
     def transform_inputs(self) -> None:
         """Transform each input before the first operation on it."""
         for value in list(self.domains):
             users = [op for op in on_ciphertexts(self.program) if value in op.operands]
-            if users:
+            if any(not isinstance(user, ReturnOp) for user in users):
                 anchor = next(op for op in self.program.operations if value in op.operands)
                 made = self._transform(anchor, value)
                 replace_later_uses(value, made)
@@ -93,6 +106,20 @@ class _Transitions:
         domain = None if found is None else found.polynomial_domain
         self.domains.update(dict.fromkeys(operation.results, domain))
 
+    def cross(self, operation: Operation) -> None:
+        """Bring what leaves a region to the domain of the other branch, or of a round's start."""
+        around = operation.parent_op()
+        if isinstance(operation, scf.YieldOp) and around is not None:
+            branches = isinstance(around, scf.IfOp)
+            ends = branch_yields(around) if isinstance(around, scf.IfOp) else [operation]
+            for index, result in enumerate(around.results):
+                met = {self.domains.get(end.operands[index]) for end in ends}
+                if "ntt" in met or (not branches and self.domains.get(result) == "ntt"):
+                    for end in ends:
+                        value = end.operands[index]
+                        self.site.exchange(end, value, self._transform(end, value))
+        self.domains.update([(to, self.domains.get(v)) for v, to in crossings(operation)])
+
     def _known(self, value: SSAValue) -> dict[str, str | None]:
         domain = self.domains.get(value)
         if isinstance(value.type, PlaintextType) and not isinstance(
@@ -105,6 +132,7 @@ class _Transitions:
         if self.domains.get(value) != "coefficient":
             return value
         if value not in self.transformed:
-            self.transformed[value] = self.site.insert(anchor, CoefficientToNttOp, value)
+            place = home(anchor, value)
+            self.transformed[value] = self.site.insert(place, CoefficientToNttOp, value)
             self.domains[self.transformed[value]] = "ntt"
         return self.transformed[value]

@@ -7,6 +7,7 @@ from typing import Literal
 
 from xdsl.ir import Operation, SSAValue
 
+from fhelium.compile.borders import crossings, home
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.material_operands import ProgramMaterials
 from fhelium.compile.pipeline import CompilePass
@@ -53,10 +54,12 @@ class PlaceRelinearizationsPass(CompilePass):
             return
         placement = _Relinearizations(compilation)
         for operation in on_ciphertexts(compilation.program):
+            if not isinstance(operation, DeclaredOperation):
+                placement.cross(operation)
+                continue
             placement.visit(operation)
             if self.when == "immediate":
                 placement.follow(operation)
-        placement.finish()
 
 
 class _Relinearizations:
@@ -91,10 +94,10 @@ class _Relinearizations:
                 reduced = self._relinearized(anchor, result)
                 replace_later_uses(result, reduced)
 
-    def finish(self) -> None:
-        """Reduce the outputs."""
-        last = self.program.operations[-1]
-        self._reduce_operands(last)
+    def cross(self, operation: Operation) -> None:
+        """Reduce what crosses the border of a region or of the Program."""
+        self._reduce_operands(operation)
+        self.counts.update([(to, self.counts.get(v)) for v, to in crossings(operation)])
 
     def _known(self, value: SSAValue) -> dict[str, int | None]:
         return {"components": self.counts.get(value)}
@@ -108,6 +111,7 @@ class _Relinearizations:
         if value not in self.reduced:
             (symbol,) = RelinearizeOp.key_symbols()
             key = self.materials.value(symbol, RelinearizationKeyType())
-            self.reduced[value] = self.site.insert(anchor, RelinearizeOp, value, key)
+            place = home(anchor, value)
+            self.reduced[value] = self.site.insert(place, RelinearizeOp, value, key)
             self.counts[self.reduced[value]] = 2
         return self.reduced[value]

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
+from fhelium.compile.borders import crossings, home
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
 from fhelium.compile.placement import (
@@ -49,10 +50,12 @@ class PlaceRescalesPass(CompilePass):
             return
         placement = _Rescales(compilation)
         for operation in on_ciphertexts(compilation.program):
+            if not isinstance(operation, DeclaredOperation):
+                placement.cross(operation)
+                continue
             placement.visit(operation)
             if self.when == "immediate":
                 placement.follow(operation)
-        placement.rescale_operands(compilation.program.operations[-1])
 
 
 class _Level(NamedTuple):
@@ -101,6 +104,12 @@ class _Rescales:
         level = _Level(depth, 2 if grows else degree)
         self.levels.update(dict.fromkeys(operation.results, level))
 
+    def cross(self, operation: Operation) -> None:
+        """Rescale what crosses the border of a region or of the Program."""
+        self.rescale_operands(operation)
+        crossing = [(to, self.levels[v]) for v, to in crossings(operation) if v in self.levels]
+        self.levels.update(crossing)
+
     def follow(self, operation: DeclaredOperation) -> None:
         """Rescale a product right behind it, or behind its relinearization."""
         for result in operation.results:
@@ -120,7 +129,7 @@ class _Rescales:
 
     def _rescale(self, anchor: Operation, value: SSAValue) -> SSAValue:
         if value not in self.rescaled:
-            made = self.site.insert(anchor, RescaleOp, value)
+            made = self.site.insert(home(anchor, value), RescaleOp, value)
             level = self.levels[value]
             self.rescaled[value] = made
             self.levels[made] = _Level(level.depth + 1, level.degree - 1)

@@ -8,6 +8,7 @@ from typing import Any
 from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
+from fhelium.compile.borders import block_of, encloses
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
 from fhelium.compile.states import operand_states
@@ -43,5 +44,8 @@ class PreparePlaintextsPass(CompilePass):
                 if None in facts.values():
                     continue  # its form is not known yet
                 key = (operation.message, *sorted(facts.items()))
-                if prepared.setdefault(key, operation.result) is not operation.result:
-                    Rewriter.replace_op(operation, [], [prepared[key]])
+                first = prepared.get(key)
+                if first is not None and encloses(block_of(first), operation):
+                    Rewriter.replace_op(operation, [], [first])
+                else:
+                    prepared[key] = operation.result

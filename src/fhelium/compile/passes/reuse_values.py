@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from xdsl.dialects import scf
 from xdsl.ir import Operation
 from xdsl.rewriter import Rewriter
 from xdsl.traits import is_side_effect_free
 
+from fhelium.compile.borders import block_of, encloses
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
 from fhelium.ir.operation import DeclaredOperation
@@ -16,7 +18,7 @@ from fhelium.ir.operation import DeclaredOperation
 
 @dataclass(frozen=True)
 class ReuseValuesPass(CompilePass):
-    """Compute once what equal operations on equal operands compute twice.
+    """Compute once what equal operations on equal operands compute twice, or a loop in each round.
 
     Example:
         >>> from fhelium import compile as fc
@@ -37,9 +39,25 @@ class ReuseValuesPass(CompilePass):
                 continue
             if isinstance(operation, DeclaredOperation) and operation.FACTS.random:
                 continue
-            first = seen.setdefault(_key(operation), operation)
-            if first is not operation:
+            _move_out(operation)
+            key = _key(operation)
+            first = seen.get(key)
+            if first is not None and encloses(first.parent, operation):
                 Rewriter.replace_op(operation, [], list(first.results))
+            else:
+                seen[key] = operation
+
+
+def _move_out(operation: Operation) -> None:
+    """Put an operation in front of the loops that it reads nothing of."""
+    around = operation.parent_op()
+    while isinstance(around, scf.ForOp):
+        if any(not encloses(block_of(value), around) for value in operation.operands):
+            return
+        operation.detach()
+        assert around.parent is not None
+        around.parent.insert_op_before(operation, around)
+        around = operation.parent_op()
 
 
 def _key(operation: Operation) -> Hashable:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from xdsl.dialects import scf
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
@@ -60,19 +62,34 @@ class ScheduleOperationsPass(CompilePass):
 
     def run(self, compilation: Compilation) -> None:
         program, config = compilation.program, compilation.workspace.config
-        given = list(program.operations)
-        greedy = _greedy(given, config)
-        before, after = _peak(given, config), _peak(greedy, config)
-        if after < before:
-            for operation in greedy:
-                operation.detach()
-                program.block.add_op(operation)
-        compilation.workspace[MemorySchedule] = MemorySchedule(min(before, after), after < before)
+        before = peak_limbs(program, config)
+        for block in (program.block, *_inner_blocks(program.block)):
+            given = list(block.ops)
+            greedy = _greedy(given, config)
+            if _peak(greedy, config) < _peak(given, config):
+                for operation in greedy:
+                    operation.detach()
+                    block.add_op(operation)
+        after = peak_limbs(program, config)
+        compilation.workspace[MemorySchedule] = MemorySchedule(after, after < before)
 
 
 def peak_limbs(program: Program, config: CkksConfig) -> int:
     """Return the largest number of limbs that live at the same time."""
-    return _peak(list(program.operations), config)
+    return _peak(list(program.block.ops), config)
+
+
+def _inner_blocks(block: Block) -> Iterator[Block]:
+    for operation in block.ops:
+        for region in operation.regions:
+            for inner in region.blocks:
+                yield inner
+                yield from _inner_blocks(inner)
+
+
+def _reads(operation: Operation) -> set[SSAValue]:
+    """Return what an operation reads, in its regions as well."""
+    return {value for inner in operation.walk() for value in inner.operands}
 
 
 def _size(value: SSAValue, config: CkksConfig) -> int:
@@ -84,12 +101,16 @@ def _size(value: SSAValue, config: CkksConfig) -> int:
 
 
 def _peak(operations: list[Operation], config: CkksConfig) -> int:
-    last = {value: op for op in operations for value in op.operands}
+    last = {value: op for op in operations for value in _reads(op)}
+    made: set[SSAValue] = set()
     live = peak = 0
     for operation in operations:
+        blocks = (block for region in operation.regions for block in region.blocks)
+        inside = max((_peak(list(block.ops), config) for block in blocks), default=0)
+        made.update(operation.results)
         live += sum(_size(result, config) for result in operation.results)
-        peak = max(peak, live)
-        ended = {value for value in operation.operands if last[value] is operation}
+        peak = max(peak, live + inside)
+        ended = {v for v in _reads(operation) if v in made and last[v] is operation}
         live -= sum(_size(value, config) for value in ended)
     return peak
 
@@ -97,26 +118,24 @@ def _peak(operations: list[Operation], config: CkksConfig) -> int:
 def _greedy(operations: list[Operation], config: CkksConfig) -> list[Operation]:
     """Return a legal order that takes, of what is ready, what lets go of most."""
     position = {operation: index for index, operation in enumerate(operations)}
-    users: dict[SSAValue, set[Operation]] = {
-        value: {use.operation for use in value.uses} for op in operations for value in op.results
-    }
+    reads = {operation: _reads(operation) for operation in operations}
+    users: dict[SSAValue, set[Operation]] = {v: set() for op in operations for v in op.results}
+    for operation in operations:
+        for value in reads[operation] & users.keys():
+            users[value].add(operation)
     done: set[Operation] = set()
     order: list[Operation] = []
     waiting = list(operations)
 
     def growth(operation: Operation) -> tuple[int, int]:
-        ended = {v for v in operation.operands if v in users and users[v] - done == {operation}}
+        ended = {v for v in reads[operation] & users.keys() if users[v] - done == {operation}}
         made = sum(_size(result, config) for result in operation.results)
         return made - sum(_size(value, config) for value in ended), position[operation]
 
     while waiting:
-        ready = [
-            op
-            for op in waiting
-            if all(v.owner in done for v in op.operands if isinstance(v.owner, Operation))
-        ]
-        # The return comes last; constants and materials cost nothing and come first.
-        chosen = min(ready, key=lambda op: (isinstance(op, ReturnOp), *growth(op)))
+        ready = [op for op in waiting if all(v.owner in done for v in reads[op] & users.keys())]
+        # The end comes last; constants and materials cost nothing and come first.
+        chosen = min(ready, key=lambda op: (isinstance(op, ReturnOp | scf.YieldOp), *growth(op)))
         waiting.remove(chosen)
         done.add(chosen)
         order.append(chosen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith, scf
@@ -13,17 +13,18 @@ from xdsl.rewriter import Rewriter
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.passes.eliminate_dead_values import eliminate_dead_values
 from fhelium.compile.pipeline import CompilePass
-from fhelium.ir.dialects.core import CastOp
+from fhelium.ir.control_flow import constant_number, number_function
+from fhelium.ir.program import Program
 
 LONGEST = 10_000
 
 
 @dataclass(frozen=True)
 class UnrollControlFlowPass(CompilePass):
-    """Write scf.for and scf.if out: their bounds and conditions are public and known here.
+    """Write out each scf.for and scf.if whose bounds or condition are constants.
 
     Each round of a loop may take depth of its own, so a round is not the same operations as the
-    next. Whatever is nested is written out as well.
+    next. Whatever is nested is written out as well. What the inputs of a run decide stays.
 
     Example:
         >>> from fhelium.compile import CompileWorkspace, Pipeline, capture, encrypted, repeat
@@ -36,34 +37,20 @@ class UnrollControlFlowPass(CompilePass):
 
     def run(self, compilation: Compilation) -> None:
         program = compilation.program
-        while True:
-            found = [(k, op) for k, op in enumerate(program.operations) if op.regions]
-            if not found:
-                break
-            for index, operation in found:
+        while found := list(_constant_ones(program.block)):
+            for operation in found:
                 if isinstance(operation, scf.ForOp):
-                    self._unroll(index, operation)
+                    self._unroll(program, operation)
                 elif isinstance(operation, scf.IfOp):
-                    self._choose(index, operation)
-                else:
-                    raise self.refusal(
-                        index,
-                        operation.name,
-                        "it has a region",
-                        "Written out are scf.for and scf.if",
-                        "Use these",
-                    )
+                    _choose(operation)
         eliminate_dead_values(program)
 
-    def _unroll(self, index: int, loop: scf.ForOp) -> None:
-        first, last, step = (
-            self._known(index, loop, value, name)
-            for value, name in ((loop.lb, "first"), (loop.ub, "last"), (loop.step, "step"))
-        )
+    def _unroll(self, program: Program, loop: scf.ForOp) -> None:
+        first, last, step = (_constant(value) or 0 for value in (loop.lb, loop.ub, loop.step))
         rounds = range(first, last, step) if step > 0 else range(0)
         if step <= 0 or len(rounds) > LONGEST:
             raise self.refusal(
-                index,
+                program.operations.index(loop),
                 loop.name,
                 f"it goes from {first} to {last} by {step}",
                 f"A loop has a step above 0 and at the most {LONGEST} rounds",
@@ -77,24 +64,39 @@ class UnrollControlFlowPass(CompilePass):
             values = _written_out(block, [number.result, *values], loop)
         Rewriter.replace_op(loop, [], list(values))
 
-    def _choose(self, index: int, branch: scf.IfOp) -> None:
-        holds = self._known(index, branch, branch.cond, "condition")
-        region = branch.true_region if holds else branch.false_region
-        values = _written_out(region.block, [], branch) if region.blocks else ()
-        Rewriter.replace_op(branch, [], list(values))
 
-    def _known(self, index: int, operation: Operation, value: SSAValue, name: str) -> int:
-        """Return a public number that is known now."""
-        owner = value.owner
-        if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
-            return owner.value.value.data
-        raise self.refusal(
-            index,
-            operation.name,
-            f"its {name} is no constant",
-            "Bounds and conditions are public and known when a Program is specialised",
-            "Make it a static argument, or write arith.constant",
-        )
+def _choose(branch: scf.IfOp) -> None:
+    region = branch.true_region if _constant(branch.cond) else branch.false_region
+    values = _written_out(region.block, [], branch) if region.blocks else ()
+    Rewriter.replace_op(branch, [], list(values))
+
+
+def _constant(value: SSAValue) -> int | None:
+    """Return a number that is known now, also where it is computed from such; None for others."""
+    owner = value.owner
+    if not isinstance(owner, Operation):
+        return None
+    function = number_function(owner)
+    if function is None:
+        return constant_number(owner)
+    numbers = [_constant(operand) for operand in owner.operands]
+    return None if None in numbers else function(*numbers)
+
+
+def _constant_ones(block: Block) -> Iterator[Operation]:
+    """Find what can be written out and is not inside of another."""
+    for operation in block.ops:
+        deciding: tuple[SSAValue, ...] = ()
+        if isinstance(operation, scf.ForOp):
+            deciding = (operation.lb, operation.ub, operation.step)
+        elif isinstance(operation, scf.IfOp):
+            deciding = (operation.cond,)
+        if deciding and None not in map(_constant, deciding):
+            yield operation
+            continue
+        for region in operation.regions:
+            for inner in region.blocks:
+                yield from _constant_ones(inner)
 
 
 def _written_out(block: Block, arguments: Sequence[SSAValue], anchor: Operation) -> list[SSAValue]:
@@ -104,10 +106,6 @@ def _written_out(block: Block, arguments: Sequence[SSAValue], anchor: Operation)
     for operation in block.ops:
         if isinstance(operation, scf.YieldOp):
             yielded = [mapping.get(value, value) for value in operation.operands]
-        elif isinstance(operation, CastOp) and type(operation.input.type) is type(
-            operation.result.type
-        ):
-            mapping[operation.result] = mapping.get(operation.input, operation.input)
         else:
             _insert(operation.clone(mapping), anchor)
     return yielded

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.dialects import scf
 from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Operation
 
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
 from fhelium.compile.states import is_open
 from fhelium.errors import LinkError
+from fhelium.ir.control_flow import NUMBER_TYPES, constant_number, number_function
 from fhelium.ir.dialects.ckks import CiphertextType, PlaintextType
 from fhelium.ir.dialects.codec import MessageType
 from fhelium.ir.dialects.core import CORE
@@ -43,27 +46,29 @@ class ValidateForLinkingPass(CompilePass):
                 "Run PlaceRelinearizationsPass, PlaceRescalesPass and AlignOperandsPass",
             )
         for index, operation in enumerate(program.operations):
-            if operation.regions:
-                raise LinkError(
-                    f"operation {index} ({operation.name})",
-                    "it is control flow",
-                    "Linked is one row of operations",
-                    "Run UnrollControlFlowPass first",
-                    index=index,
-                    name=operation.name,
-                )
-        for index, operation in enumerate(program.operations):
-            executable = isinstance(operation, DeclaredOperation | ReturnOp)
-            if not executable and type(operation) not in CORE.operations:
+            if not _executable(operation):
                 raise LinkError(
                     f"operation {index} ({operation.name})",
                     f"it belongs to the dialect {operation.name.partition('.')[0]}",
-                    "Linked are operations of ckks, rns and ntt",
+                    "Linked are operations of ckks, rns and ntt, scf.for and scf.if, and arith on "
+                    "public integers",
                     "Lower it first, with LowerSemanticToLogicalPass and LowerLogicalToCkksPass",
                     index=index,
                     name=operation.name,
                 )
-        border = [(f"input {entry.name}", entry.type) for entry in program.inputs]
+            if isinstance(operation, scf.ForOp):
+                step = operation.step.owner
+                if not isinstance(step, Operation) or (constant_number(step) or 0) <= 0:
+                    raise LinkError(
+                        f"operation {index} ({operation.name})",
+                        "its step is no constant above 0",
+                        "A loop counts upwards",
+                        "Write its step as arith.constant 1 : index",
+                        index=index,
+                        name=operation.name,
+                    )
+        inputs = [entry for entry in program.inputs if entry.type not in NUMBER_TYPES]
+        border = [(f"input {entry.name}", entry.type) for entry in inputs]
         border += [(f"output {k}", value.type) for k, value in enumerate(program.outputs)]
         for name, kind in border:
             if not isinstance(kind, _PUBLIC):
@@ -73,3 +78,9 @@ class ValidateForLinkingPass(CompilePass):
                     "A Program's inputs and outputs are ciphertexts and plaintexts",
                     "Cast residues to such a type at the border, with core.cast",
                 )
+
+
+def _executable(operation: Operation) -> bool:
+    known = (DeclaredOperation, ReturnOp, scf.ForOp, scf.IfOp, scf.YieldOp)
+    number = number_function(operation) is not None or constant_number(operation) is not None
+    return isinstance(operation, known) or type(operation) in CORE.operations or number

@@ -31,3 +31,35 @@ func.func @f(%x: !ckks.ciphertext {core.name = "x"}) -> !ckks.ciphertext<depth =
   func.return %0 : !ckks.ciphertext<depth = 1>
 }
 // CHECK: PassError: operation 0 (ckks.negate): the result's depth is 1, the operands give 0. A type says what the operation gives. Correct the text, or leave the axis out of it.
+// -----
+// RUN: AssignCkksDepthsPass()
+func.func @f(%x: !ckks.ciphertext {core.name = "x"}, %n: index {core.name = "n"}) -> !ckks.ciphertext {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %2 = scf.for %k = %0 to %n step %1 iter_args(%v = %x) -> (!ckks.ciphertext) {
+    %9 = "ckks.negate"(%v) : (!ckks.ciphertext) -> !ckks.ciphertext
+    scf.yield %9 : !ckks.ciphertext
+  }
+  func.return %2 : !ckks.ciphertext
+}
+// CHECK: func.func @f(%x: !ckks.ciphertext<depth = 0> {core.name = "x"}, %n: index {core.name = "n"}) -> !ckks.ciphertext<depth = 0> {
+// CHECK-NEXT: %0 = arith.constant 0 : index
+// CHECK-NEXT: %1 = arith.constant 1 : index
+// CHECK-NEXT: %2 = scf.for %k = %0 to %n step %1 iter_args(%v = %x) -> (!ckks.ciphertext<depth = 0>) {
+// CHECK-NEXT: %3 = "ckks.negate"(%v) : (!ckks.ciphertext<depth = 0>) -> !ckks.ciphertext<depth = 0>
+// CHECK-NEXT: scf.yield %3 : !ckks.ciphertext<depth = 0>
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %2 : !ckks.ciphertext<depth = 0>
+// CHECK-NEXT: }
+// -----
+// RUN: AssignCkksDepthsPass()
+func.func @f(%x: !ckks.ciphertext {core.name = "x"}, %n: index {core.name = "n"}) -> !ckks.ciphertext {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %2 = scf.for %k = %0 to %n step %1 iter_args(%v = %x) -> (!ckks.ciphertext) {
+    %9 = "ckks.rescale"(%v) : (!ckks.ciphertext) -> !ckks.ciphertext
+    scf.yield %9 : !ckks.ciphertext
+  }
+  func.return %2 : !ckks.ciphertext
+}
+// CHECK: StateError: operation 2 (scf.for): it carries depth 0 into a round and depth 1 out of it. A loop is linked once for all its rounds, so what it carries keeps its state. Give it a constant bound, so that UnrollControlFlowPass writes each round out, or bring the value back inside the loop.

@@ -59,3 +59,14 @@ func.func @f(%x: !ckks.ciphertext {core.name = "x"}) -> !ckks.ciphertext {
   func.return %0 : !ckks.ciphertext
 }
 // CHECK: PythonCodegenError: operation 0 (ckks.negate): the depth of its operand is not known. A call of an implementation has all its facts. An emitter writes what it has a call for, and nothing else. Name it in the input's spec, or run AssignCkksDepthsPass and AssignCkksScalesPass first.
+// -----
+// RUN: EmitBackendPythonPass()
+func.func @f(%x: !ckks.ciphertext<depth = 0> {core.name = "x"}, %c: i1 {core.name = "c"}) -> !ckks.ciphertext<depth = 0> {
+  %0 = scf.if %c -> (!ckks.ciphertext<depth = 0>) {
+    scf.yield %x : !ckks.ciphertext<depth = 0>
+  } else {
+    scf.yield %x : !ckks.ciphertext<depth = 0>
+  }
+  func.return %0 : !ckks.ciphertext<depth = 0>
+}
+// CHECK: PythonCodegenError: operation 0 (scf.if): it is control flow. An emitter writes what it has a call for, and nothing else. Make its bounds and conditions constants, and run UnrollControlFlowPass first.

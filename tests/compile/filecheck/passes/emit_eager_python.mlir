@@ -48,3 +48,15 @@ func.func @f(%x: !ckks.ciphertext<depth = 0, polynomial_domain = ntt, components
   func.return %0 : !ckks.ciphertext
 }
 // CHECK: PythonCodegenError: operation 1 (ckks.negate): it carries 1 numerical tables, which the Engine chooses itself. An emitter writes what it has a call for, and nothing else. Use EmitBackendPythonPass, which keeps them.
+// -----
+// RUN: EmitEagerPythonPass()
+func.func @f(%x: !ckks.ciphertext<depth = 0> {core.name = "x"}, %n: index {core.name = "n"}) -> !ckks.ciphertext<depth = 0> {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %2 = scf.for %k = %0 to %n step %1 iter_args(%v = %x) -> (!ckks.ciphertext<depth = 0>) {
+    %9 = "ckks.negate"(%v) : (!ckks.ciphertext<depth = 0>) -> !ckks.ciphertext<depth = 0>
+    scf.yield %9 : !ckks.ciphertext<depth = 0>
+  }
+  func.return %2 : !ckks.ciphertext<depth = 0>
+}
+// CHECK: PythonCodegenError: operation 2 (scf.for): it is control flow. An emitter writes what it has a call for, and nothing else. Make its bounds and conditions constants, and run UnrollControlFlowPass first.

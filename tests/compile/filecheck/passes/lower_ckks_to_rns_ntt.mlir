@@ -76,3 +76,27 @@ func.func @f(%x: !ckks.ciphertext<depth = 0, polynomial_domain = ntt, components
   func.return %0 : !ckks.ciphertext
 }
 // CHECK: PassError: LowerCkksToRnsNttPass: operation 1 (ckks.negate): it names 1 tables of a whole-operation implementation. The composition of an operation reads tables of its own. Lower before PrepareOperationOperandsPass.
+// -----
+// RUN: LowerCkksToRnsNttPass()
+func.func @f(%x: !ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, components = 2> {core.name = "x"}, %n: index {core.name = "n"}) -> !ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, components = 2> {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %2 = scf.for %k = %0 to %n step %1 iter_args(%v = %x) -> (!ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, components = 2>) {
+    %9 = "ckks.negate"(%v) : (!ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, components = 2>) -> !ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, components = 2>
+    scf.yield %9 : !ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, components = 2>
+  }
+  func.return %2 : !ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, components = 2>
+}
+// CHECK: func.func @f(%x: !ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, components = 2> {core.name = "x"}, %n: index {core.name = "n"}) -> !ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, components = 2> {
+// CHECK-NEXT: %0 = "core.material"() <{symbol = "rns_parameters/Q/0"}> : () -> !rns.table
+// CHECK-NEXT: %1 = arith.constant 0 : index
+// CHECK-NEXT: %2 = arith.constant 1 : index
+// CHECK-NEXT: %3 = scf.for %k = %1 to %n step %2 iter_args(%v = %x) -> (!ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, components = 2>) {
+// CHECK-NEXT: %4 = "core.cast"(%v) : (!ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, components = 2>) -> !rns.residues<depth = 0, polynomial_domain = ntt, modulus_basis = Q, components = 2>
+// CHECK-NEXT: %5 = "rns.negate_standard"(%4, %0) : (!rns.residues<depth = 0, polynomial_domain = ntt, modulus_basis = Q, components = 2>, !rns.table) -> !rns.residues<depth = 0, polynomial_domain = ntt, modulus_basis = Q, components = 2>
+// CHECK-NEXT: %6 = "core.cast"(%5) : (!rns.residues<depth = 0, polynomial_domain = ntt, modulus_basis = Q, components = 2>) -> !ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, modulus_basis = Q, components = 2>
+// CHECK-NEXT: %7 = "core.cast"(%6) : (!ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, modulus_basis = Q, components = 2>) -> !ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, components = 2>
+// CHECK-NEXT: scf.yield %7 : !ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, components = 2>
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %3 : !ckks.ciphertext<depth = 0, scale = 1073741824.0, polynomial_domain = ntt, components = 2>
+// CHECK-NEXT: }

@@ -45,3 +45,23 @@ func.func @f(%p: !logical.plaintext {core.name = "p"}) -> !logical.plaintext {
   func.return %0 : !logical.plaintext
 }
 // CHECK: PassError: LowerLogicalToCkksPass: operation 0 (logical.add): both operands are public, needed is a ciphertext. An operation in ckks has an encrypted operand. Compute on public vectors before they are encoded.
+// -----
+// RUN: LowerLogicalToCkksPass()
+func.func @f(%x: !logical.encrypted {core.name = "x"}, %n: index {core.name = "n"}) -> !logical.encrypted {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %2 = scf.for %k = %0 to %n step %1 iter_args(%v = %x) -> (!logical.encrypted) {
+    %9 = "logical.negate"(%v) : (!logical.encrypted) -> !logical.encrypted
+    scf.yield %9 : !logical.encrypted
+  }
+  func.return %2 : !logical.encrypted
+}
+// CHECK: func.func @f(%x: !ckks.ciphertext {core.name = "x"}, %n: index {core.name = "n"}) -> !ckks.ciphertext {
+// CHECK-NEXT: %0 = arith.constant 0 : index
+// CHECK-NEXT: %1 = arith.constant 1 : index
+// CHECK-NEXT: %2 = scf.for %k = %0 to %n step %1 iter_args(%v = %x) -> (!ckks.ciphertext) {
+// CHECK-NEXT: %3 = "ckks.negate"(%v) : (!ckks.ciphertext) -> !ckks.ciphertext
+// CHECK-NEXT: scf.yield %3 : !ckks.ciphertext
+// CHECK-NEXT: }
+// CHECK-NEXT: func.return %2 : !ckks.ciphertext
+// CHECK-NEXT: }
