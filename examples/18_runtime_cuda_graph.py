@@ -13,7 +13,7 @@ from common import print_table
 
 from fhelium import Ciphertext, Engine
 from fhelium.runtime import CudaGraphProgram, memory_snapshot
-from fhelium.values.text import size_text
+from fhelium.text import size_text
 
 SIZE = 16
 ROUNDS = 5

@@ -22,11 +22,11 @@ from types import FunctionType
 from fhelium import compile as fhelium_compile
 from fhelium.compile import CompilePass
 from fhelium.config import CkksConfig, Preset
-from fhelium.config.report import human_bytes
 from fhelium.eager import Engine
 from fhelium.ir.dialects.ckks import CKKS
 from fhelium.ir.operation import DeclaredOperation
 from fhelium.ir.program import DIALECTS
+from fhelium.text import size_text
 
 ROOT = Path(__file__).resolve().parents[1]
 COLUMNS = 88
@@ -201,8 +201,8 @@ def preset_table() -> str:
         rows.append(
             f"| `{preset.value}` | {config.N} | {config.log2_qp:.1f} / {config.log2_qp_limit} "
             f"| {len(config.p_primes)} | {config.alpha} | {config.dnum} "
-            f"| {human_bytes(config.ciphertext_nbytes())} "
-            f"| {human_bytes(config.switching_key_nbytes())} |"
+            f"| {size_text(config.ciphertext_nbytes())} "
+            f"| {size_text(config.switching_key_nbytes())} |"
         )
     return "\n".join(rows)
 

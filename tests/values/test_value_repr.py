@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from fhelium.text import bits_text, list_text, scale_text, size_text
 from fhelium.values import EvaluationKeys
-from fhelium.values.text import bits_text, list_text, scale_text, size_text
 
 MARK = 123456789
 

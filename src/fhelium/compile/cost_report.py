@@ -15,11 +15,11 @@ from fhelium.compile.machine_profile import MachineProfile
 from fhelium.compile.materials import EvaluationKeyRequirements
 from fhelium.compile.states import operand_states
 from fhelium.config import CkksConfig
-from fhelium.config.report import human_bytes
 from fhelium.errors import CompileError, ContextMismatchError
 from fhelium.ir.control_flow import NUMBER_TYPES, executed, require_number
 from fhelium.ir.dialects.ckks import CKKS
 from fhelium.ir.operation import DeclaredOperation
+from fhelium.text import size_text
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class ProgramCost:
                 *rows,
                 _row("all", self.operations),
                 f"depth {self.depth} of {self.max_depth}; keys: {'; '.join(keys) or 'none'} "
-                f"({human_bytes(self.key_nbytes)})",
+                f"({size_text(self.key_nbytes)})",
             ]
         )
 
@@ -126,7 +126,7 @@ def _row(name: str, entries: Iterable[OperationCost]) -> str:
     cost, ms = sum((entry.cost for entry in found), CallCost()), _total_ms(found)
     return (
         f"{name:28}{len(found):>6}{cost.transforms:>7}{cost.key_switches:>10}"
-        f"{human_bytes(cost.nbytes):>12}{'-' if ms is None else f'{ms:.2f}':>10}"
+        f"{size_text(cost.nbytes):>12}{'-' if ms is None else f'{ms:.2f}':>10}"
     )
 
 

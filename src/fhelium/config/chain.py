@@ -101,16 +101,7 @@ def search_q_chain(
 
 
 def digit_bits(q_primes: Sequence[int], alpha: int) -> float:
-    """Return log2 of the largest product of one digit, in bits.
-
-    Args:
-        q_primes: All Q primes in drop order.
-        alpha: Rows of a digit; digit j is the rows [j alpha, (j+1) alpha).
-
-    Example:
-        >>> digit_bits([2, 4, 8], alpha=2)
-        3.0
-    """
+    """Return log2 of the largest product of one digit, in bits."""
     starts = range(0, len(q_primes), alpha)
     return max(math.log2(math.prod(q_primes[start : start + alpha])) for start in starts)
 
@@ -124,17 +115,8 @@ def special_prime_shape(
     or below 2^60 where Q has larger primes anyway: transforms modulo larger primes are slower. For
     int32 residues they lie below 2^30.
 
-    Args:
-        q_primes: All Q primes in drop order.
-        alpha: Rows of a digit.
-        word: What the residue type decides.
-
     Returns:
         Number of special primes K and log2(P), an upper bound on what the search will find.
-
-    Example:
-        >>> special_prime_shape([2**40, 2**49], alpha=2)
-        (2, 95.0)
     """
     bits = digit_bits(q_primes, alpha) + SPECIAL_MARGIN_BITS
     fast = max(q_primes) < 1 << word.fast_bits

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
-import sys
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -18,8 +14,8 @@ from fhelium.config.parse import check_names_known, resolve_fields
 from fhelium.config.presets import Preset
 from fhelium.config.report import describe
 from fhelium.config.search import Job, find_parameters
-from fhelium.config.security import check_security_level, is_within_security_row, max_log2_qp
-from fhelium.errors import InsecureParametersError, InsecureWarning
+from fhelium.config.security import check_security_level
+from fhelium.errors import InsecureParametersError, InsecureWarning, warn
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -167,42 +163,6 @@ class CkksConfig(ModulusChain):
         )
         return cls(**find_parameters(job))
 
-    @cached_property
-    def context_id(self) -> str:
-        """Return the identity that every key and value made under these parameters carries.
-
-        Formula: hex of BLAKE2b-128 over canonical JSON (sorted names, no blanks) of N, the primes
-        in order, the number of special primes, alpha, the distributions of secret and error, the
-        residue dtype and allow_insecure. Seeds and devices never change it.
-        """
-        identity = {
-            "N": self.N,
-            "primes": self.primes,
-            "special_primes": len(self.p_primes),
-            "alpha": self.alpha,
-            "secret": self.secret,
-            "noise": {"distribution": "gaussian", "sigma": self.sigma},
-            "dtype": self.dtype_name,
-            "allow_insecure": self.allow_insecure,
-        }
-        text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
-        return hashlib.blake2b(text.encode("ascii"), digest_size=16).hexdigest()
-
-    @cached_property
-    def log2_qp(self) -> float:
-        """Return log2 of the whole modulus QP, special primes included."""
-        return math.log2(math.prod(self.primes))
-
-    @property
-    def log2_qp_limit(self) -> int | None:
-        """Return the largest secure log2(QP), or None where the table has no row for N."""
-        return max_log2_qp(self.N, self.security)
-
-    @cached_property
-    def insecure(self) -> bool:
-        """Return whether QP exceeds the security row, or there is none."""
-        return not is_within_security_row(math.prod(self.primes), self.N, self.security)
-
     def describe(self) -> str:
         """Return a report of the parameters and what they cost, several lines of text.
 
@@ -289,27 +249,14 @@ class CkksConfig(ModulusChain):
                 log2_qp_limit=limit,
                 N=self.N,
             )
-        warnings.warn(
-            f"CkksConfig: {fact}. These parameters protect nothing; use them for tests and "
-            "teaching only.",
+        warn(
             InsecureWarning,
-            stacklevel=_caller_level(),
+            "CkksConfig",
+            fact,
+            "These parameters protect nothing",
+            "Use them for tests and teaching only",
         )
 
 
 def _restore(values: dict[str, Any]) -> CkksConfig:
     return CkksConfig(**values)
-
-
-def _caller_level() -> int:
-    # The stacklevel of the first frame outside this package, so that the warning points at the
-    # line that asked, whichever of the ways to make a config it took.
-    level, frame = 1, sys._getframe(1)
-    package = __name__.rpartition(".")[0]
-    while frame.f_back is not None and _module(frame.f_globals).startswith(package):
-        level, frame = level + 1, frame.f_back
-    return level
-
-
-def _module(namespace: dict[str, Any]) -> str:
-    return str(namespace.get("__name__", ""))

@@ -1,7 +1,9 @@
-"""What follows from the primes of a ring: counts, moduli, digits, canonical scales and sizes."""
+"""What follows from the fields of a config: identity, moduli, digits, scales, sizes, security."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from fhelium.config.chain import canonical_scales
 from fhelium.config.primes import primitive_root
 from fhelium.config.rules import as_int, refuse
+from fhelium.config.security import is_within_security_row, max_log2_qp
 from fhelium.config.words import WORDS
 
 if TYPE_CHECKING:
@@ -19,12 +22,16 @@ Basis = Literal["Q", "QP"]
 
 
 class ModulusChain:
-    """Facts of a ring that follow from its primes alone; the base class of CkksConfig.
+    """Facts that follow from the fields of a config; the base class of CkksConfig, with its fields.
 
     A *prime id* is an index into `primes`. Q primes come in the order in which rescaling drops
     them, the base (one prime, or two for int32 residues) last, then the special primes P. So basis
     Q at depth d is the ids [d, L) and basis QP the ids [d, L + K), where L is the number of Q
     primes and K that of special primes.
+
+    Raises:
+        ParameterError: From each method that is given a depth, basis or prime id which the chain
+            does not have; the text says which it has.
     """
 
     N: int
@@ -33,7 +40,11 @@ class ModulusChain:
     alpha: int
     default_scale: float
     num_base_primes: int
+    security: str
+    allow_insecure: bool
     dtype_name: str
+    sigma: float
+    secret: str
 
     @property
     def num_slots(self) -> int:
@@ -70,12 +81,6 @@ class ModulusChain:
     def modulus(self, depth: int = 0) -> int:
         """Return Q at a depth, the exact product of the primes still active there.
 
-        Args:
-            depth: 0 to max_depth.
-
-        Raises:
-            ParameterError: The chain has no such depth; the text says which it has.
-
         Example:
             >>> from fhelium.config import CkksConfig
             >>> config = CkksConfig.parse("slots8192_scale40_depth7_int64")
@@ -90,9 +95,6 @@ class ModulusChain:
         Args:
             basis: "Q", or "QP" with the special primes.
             depth: 0 to max_depth.
-
-        Raises:
-            ParameterError: There is no such basis or depth; the text says which there are.
 
         Example:
             >>> from fhelium.config import CkksConfig
@@ -115,12 +117,6 @@ class ModulusChain:
 
         Formula: D_0 = default_scale, D_{d+1} = D_d^2 / q_d, exact, rounded once to float64.
 
-        Args:
-            depth: 0 to max_depth.
-
-        Raises:
-            ParameterError: The chain has no such depth; the text says which it has.
-
         Example:
             >>> from fhelium.config import CkksConfig
             >>> config = CkksConfig.parse("slots8192_scale40_depth7_int64")
@@ -134,13 +130,6 @@ class ModulusChain:
 
         Scales are products and quotients of float64 numbers; this takes their rounding away, so
         that == is a fair comparison between the scales of two values.
-
-        Args:
-            scale: A scale, as computed.
-            depth: 0 to max_depth.
-
-        Raises:
-            ParameterError: The chain has no such depth; the text says which it has.
 
         Example:
             >>> from fhelium.config import CkksConfig
@@ -157,12 +146,6 @@ class ModulusChain:
 
         Formula: digit j is [j alpha, min((j+1) alpha, L)) without the rows below depth.
 
-        Args:
-            depth: 0 to max_depth.
-
-        Raises:
-            ParameterError: The chain has no such depth; the text says which it has.
-
         Example:
             >>> from fhelium.config import CkksConfig
             >>> CkksConfig.parse("slots8192_scale40_depth7_int64").digits(3)
@@ -175,12 +158,6 @@ class ModulusChain:
     def digit_offset(self, depth: int) -> int:
         """Return the index of the first digit that still has rows; keys are sliced from there.
 
-        Args:
-            depth: 0 to max_depth.
-
-        Raises:
-            ParameterError: The chain has no such depth; the text says which it has.
-
         Example:
             >>> from fhelium.config import CkksConfig
             >>> CkksConfig.parse("slots8192_scale40_depth7_int64").digit_offset(3)
@@ -192,12 +169,6 @@ class ModulusChain:
         """Return the primitive 2N-th root of unity of a prime, on which NTT tables are built.
 
         Formula: psi = g^((q-1)/2N) for the smallest g = 2, 3, ... with psi^N = -1 (mod q).
-
-        Args:
-            prime_id: Index into `primes`.
-
-        Raises:
-            ParameterError: There is no such prime; the text says how many there are.
 
         Example:
             >>> from fhelium.config import CkksConfig
@@ -216,15 +187,48 @@ class ModulusChain:
             )
         return primitive_root(self.primes[prime_id], self.N)
 
+    @cached_property
+    def context_id(self) -> str:
+        """Return the identity that every key and value made under these parameters carries.
+
+        Formula: hex of BLAKE2b-128 over canonical JSON (sorted names, no blanks) of N, the primes
+        in order, the number of special primes, alpha, the distributions of secret and error, the
+        residue dtype and allow_insecure. Seeds and devices never change it.
+        """
+        identity = {
+            "N": self.N,
+            "primes": self.primes,
+            "special_primes": len(self.p_primes),
+            "alpha": self.alpha,
+            "secret": self.secret,
+            "noise": {"distribution": "gaussian", "sigma": self.sigma},
+            "dtype": self.dtype_name,
+            "allow_insecure": self.allow_insecure,
+        }
+        text = json.dumps(identity, sort_keys=True, separators=(",", ":"))
+        return hashlib.blake2b(text.encode("ascii"), digest_size=16).hexdigest()
+
+    @cached_property
+    def log2_qp(self) -> float:
+        """Return log2 of the whole modulus QP, special primes included."""
+        return math.log2(math.prod(self.primes))
+
+    @property
+    def log2_qp_limit(self) -> int | None:
+        """Return the largest secure log2(QP), or None where the table has no row for N."""
+        return max_log2_qp(self.N, self.security)
+
+    @cached_property
+    def insecure(self) -> bool:
+        """Return whether QP exceeds the security row, or there is none."""
+        return not is_within_security_row(math.prod(self.primes), self.N, self.security)
+
     def ciphertext_nbytes(self, depth: int = 0, components: int = 2) -> int:
         """Return the payload bytes of one ciphertext, components x limbs x N words.
 
         Args:
             depth: 0 to max_depth.
             components: 2, or 3 for a product before relinearization.
-
-        Raises:
-            ParameterError: The chain has no such depth; the text says which it has.
 
         Example:
             >>> from fhelium.config import CkksConfig

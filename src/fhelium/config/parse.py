@@ -75,18 +75,7 @@ def resolve_fields(
 
 
 def find_preset(name: object) -> Preset:
-    """Return the preset of a name.
-
-    Args:
-        name: The name, or the Preset itself.
-
-    Raises:
-        ParameterError: There is no such preset; the text lists those that exist.
-
-    Example:
-        >>> find_preset("slots4096_scale30_depth4_int64").recipe.slots
-        4096
-    """
+    """Return the preset of a name."""
     if isinstance(name, str) and name in list(Preset):
         return Preset(name)
     near = difflib.get_close_matches(str(name), list(Preset), n=1)
@@ -101,18 +90,7 @@ def find_preset(name: object) -> Preset:
 
 
 def check_names_known(given: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse names outside a set.
-
-    Args:
-        given: The names to check.
-        known: The names that exist.
-
-    Raises:
-        ParameterError: A name is unknown; the text lists those that exist.
-
-    Example:
-        >>> check_names_known(["depth"], ["depth", "scale_bits"])
-    """
+    """Refuse names outside a set."""
     known = tuple(known)
     unknown = [name for name in given if name not in known]
     if unknown:

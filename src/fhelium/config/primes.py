@@ -71,20 +71,8 @@ def _passes(n: int, base: int, s: int, t: int) -> bool:
 def largest_prime_below(bound: int, N: int, used: Container[int] = ()) -> int:
     """Find the largest unused prime q < bound with q = 1 (mod 2N).
 
-    Args:
-        bound: Exclusive upper bound.
-        N: Ring degree, a power of two.
-        used: Primes that are taken already.
-
     Returns:
         The prime.
-
-    Raises:
-        ParameterError: No such prime exists; raise the bound (more bits) or take a smaller N.
-
-    Example:
-        >>> largest_prime_below(2**20, 1024)
-        1038337
     """
     step = 2 * N
     for candidate in range((bound - 2) // step * step + 1, 1, -step):
@@ -102,17 +90,8 @@ def largest_prime_below(bound: int, N: int, used: Container[int] = ()) -> int:
 def smallest_prime_from(bound: int, N: int, used: Container[int] = ()) -> int:
     """Find the smallest unused prime q >= bound with q = 1 (mod 2N).
 
-    Args:
-        bound: Inclusive lower bound.
-        N: Ring degree, a power of two.
-        used: Primes that are taken already.
-
     Returns:
         The prime.
-
-    Example:
-        >>> smallest_prime_from(2**20, 1024)
-        1054721
     """
     step = 2 * N
     candidate = max(bound - 2, 0) // step * step + 1 + step

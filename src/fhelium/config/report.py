@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import math
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from fhelium.config.chain import digit_bits
+from fhelium.config.modulus_chain import ModulusChain
 from fhelium.config.security import SECURITY_MODELS
-
-if TYPE_CHECKING:
-    from fhelium.config.ckks_config import CkksConfig
+from fhelium.text import size_text
 
 
-def describe(config: CkksConfig) -> str:
+def describe(config: ModulusChain) -> str:
     """Write the report of a parameter set.
 
     Args:
@@ -48,26 +46,8 @@ def describe(config: CkksConfig) -> str:
     return "\n".join(f"{name:<15}{text}" for name, text in rows.items())
 
 
-def human_bytes(count: int) -> str:
-    """Write a number of bytes in the unit that keeps it readable.
-
-    Args:
-        count: Bytes.
-
-    Example:
-        >>> human_bytes(2097152)
-        '2.0 MiB'
-    """
-    size, units = float(count), ("B", "KiB", "MiB", "GiB", "TiB")
-    for unit in units[:-1]:
-        if size < 1024:
-            return f"{size:.1f} {unit}" if unit != "B" else f"{count} B"
-        size /= 1024
-    return f"{size:.1f} {units[-1]}"
-
-
 def _bytes(count: int) -> str:
-    return f"{human_bytes(count)} ({count} bytes)"
+    return f"{size_text(count)} ({count} bytes)"
 
 
 def _bits(primes: tuple[int, ...]) -> str:
@@ -80,13 +60,13 @@ def _sizes(primes: tuple[int, ...]) -> str:
     return ", ".join(bits if count == 1 else f"{count} x {bits}" for bits, count in lengths)
 
 
-def _drift(config: CkksConfig) -> float:
+def _drift(config: ModulusChain) -> float:
     start = config.default_scale
     depths = range(config.max_depth + 1)
     return max(abs(math.log2(config.scale_at(depth) / start)) for depth in depths)
 
 
-def _security(config: CkksConfig) -> str:
+def _security(config: ModulusChain) -> str:
     limit, level = config.log2_qp_limit, config.security
     if limit is None:
         text = f"{config.log2_qp:.1f}, no row for N = {config.N} at security {level!r}"
@@ -99,7 +79,7 @@ def _security(config: CkksConfig) -> str:
     return f"{text}; INSECURE, for tests and teaching only" if config.insecure else text
 
 
-def _headroom(config: CkksConfig) -> str:
+def _headroom(config: ModulusChain) -> str:
     base = math.log2(config.modulus(config.max_depth)) - math.log2(
         config.scale_at(config.max_depth)
     )
@@ -107,7 +87,7 @@ def _headroom(config: CkksConfig) -> str:
     return f"base 2^{base:.1f} times the scale, P 2^{special:.1f} times the largest digit"
 
 
-def _key_set(config: CkksConfig) -> str:
+def _key_set(config: ModulusChain) -> str:
     rotations = config.num_slots.bit_length() - 1
     count = rotations + 2
     return (

@@ -26,36 +26,12 @@ DTYPES = tuple(WORDS)
 def refuse(
     fact: str, rule: str, remedy: str, /, operation: str = "CkksConfig", **fields: object
 ) -> NoReturn:
-    """Raise a ParameterError.
-
-    Args:
-        fact: What was found.
-        rule: What the library needs.
-        remedy: What the caller can do.
-        operation: Name that the text begins with.
-        **fields: Facts as attributes of the error.
-
-    Raises:
-        ParameterError: Always; follow the remedy in its text.
-    """
+    """Raise a ParameterError."""
     raise ParameterError(operation, fact, rule, remedy, **fields)
 
 
 def as_int(name: str, value: object, operation: str = "CkksConfig") -> int:
-    """Return value as a Python int, and refuse anything that is not an integer, bool included.
-
-    Args:
-        name: Argument name for the error text.
-        value: The candidate.
-        operation: Name that an error text begins with.
-
-    Raises:
-        ParameterError: value is not an integer; pass one.
-
-    Example:
-        >>> as_int("N", 1024)
-        1024
-    """
+    """Return value as a Python int, and refuse anything that is not an integer, bool included."""
     if isinstance(value, SupportsIndex) and not isinstance(value, bool):
         try:
             number = value.__index__()
@@ -73,19 +49,7 @@ def as_int(name: str, value: object, operation: str = "CkksConfig") -> int:
 
 
 def as_int_tuple(name: str, value: object) -> tuple[int, ...]:
-    """Return a sequence of integers as a tuple of Python ints.
-
-    Args:
-        name: Argument name for the error text.
-        value: The candidate.
-
-    Raises:
-        ParameterError: value is not a sequence of integers; pass a tuple of ints.
-
-    Example:
-        >>> as_int_tuple("q_primes", [97, 193])
-        (97, 193)
-    """
+    """Return a sequence of integers as a tuple of Python ints."""
     if not isinstance(value, Iterable) or isinstance(value, (str, bytes)):
         refuse(
             f"{name} is a {type(value).__name__}",
@@ -96,19 +60,7 @@ def as_int_tuple(name: str, value: object) -> tuple[int, ...]:
 
 
 def as_float(name: str, value: object) -> float:
-    """Return a real number as a Python float.
-
-    Args:
-        name: Argument name for the error text.
-        value: The candidate.
-
-    Raises:
-        ParameterError: value is not a real number; pass a float.
-
-    Example:
-        >>> as_float("default_scale", 2**40)
-        1099511627776.0
-    """
+    """Return a real number as a Python float."""
     if isinstance(value, (SupportsFloat, SupportsIndex)) and not isinstance(value, (bool, str)):
         with suppress(TypeError, ValueError, OverflowError):
             return float(value)
@@ -121,19 +73,7 @@ def as_float(name: str, value: object) -> float:
 
 
 def as_bool(name: str, value: object) -> bool:
-    """Return value when it is True or False, and refuse what merely looks like one.
-
-    Args:
-        name: Argument name for the error text.
-        value: The candidate.
-
-    Raises:
-        ParameterError: value is not a bool; pass True or False.
-
-    Example:
-        >>> as_bool("allow_insecure", False)
-        False
-    """
+    """Return value when it is True or False, and refuse what merely looks like one."""
     if isinstance(value, bool):
         return value
     return refuse(
@@ -145,18 +85,7 @@ def as_bool(name: str, value: object) -> bool:
 
 
 def check_degree(N: int, operation: str = "CkksConfig") -> None:
-    """Refuse a ring degree that is not a power of two within the library's range.
-
-    Args:
-        N: Ring degree.
-        operation: Name that an error text begins with.
-
-    Raises:
-        ParameterError: N is out of range or not a power of two; the text says the range.
-
-    Example:
-        >>> check_degree(16384)
-    """
+    """Refuse a ring degree that is not a power of two within the library's range."""
     if N & (N - 1) or not MIN_DEGREE <= N <= MAX_DEGREE:
         refuse(
             f"N is {N}",
@@ -168,20 +97,7 @@ def check_degree(N: int, operation: str = "CkksConfig") -> None:
 
 
 def check_names(secret: str, sigma: float, dtype_name: str, operation: str = "CkksConfig") -> None:
-    """Refuse a secret, noise or residue type that the library does not draw or compute with.
-
-    Args:
-        secret: Name of the secret's distribution.
-        sigma: Standard deviation of the error.
-        dtype_name: Residue dtype.
-        operation: Name that an error text begins with.
-
-    Raises:
-        ParameterError: One of them is unknown; the text lists those that exist.
-
-    Example:
-        >>> check_names("ternary", 3.19, "int64")
-    """
+    """Refuse a secret, noise or residue type that the library does not draw or compute with."""
     if secret not in SECRETS:
         refuse(
             f"secret is {secret!r} and the distributions are {', '.join(map(repr, SECRETS))}",
@@ -212,20 +128,7 @@ def check_names(secret: str, sigma: float, dtype_name: str, operation: str = "Ck
 def check_primes(
     N: int, q_primes: Sequence[int], p_primes: Sequence[int], dtype_name: str = "int64"
 ) -> None:
-    """Refuse moduli that are not distinct proven primes q = 1 (mod 2N) that fit the residue type.
-
-    Args:
-        N: Ring degree.
-        q_primes: Q primes in drop order, base prime last.
-        p_primes: Special primes.
-        dtype_name: Residue dtype; int64 takes primes below 2^62, int32 below 2^31.
-
-    Raises:
-        ParameterError: Some modulus breaks the rule; CkksConfig.create finds good ones.
-
-    Example:
-        >>> check_primes(1024, [1038337], [1032193])
-    """
+    """Refuse moduli that are no distinct proven primes q = 1 (mod 2N) of the residue type."""
     primes = (*q_primes, *p_primes)
     if not q_primes or not p_primes or len(primes) > MAX_LIMBS:
         refuse(
@@ -255,19 +158,7 @@ def check_primes(
 
 
 def check_shape(q_count: int, num_base_primes: int, alpha: int) -> None:
-    """Refuse a number of base primes or a digit size that the chain cannot have.
-
-    Args:
-        q_count: Number of Q primes.
-        num_base_primes: How many of them are never dropped.
-        alpha: Rows of a digit.
-
-    Raises:
-        ParameterError: One is out of range; the text says the range.
-
-    Example:
-        >>> check_shape(8, 1, 2)
-    """
+    """Refuse a number of base primes or a digit size that the chain cannot have."""
     for name, value in (("num_base_primes", num_base_primes), ("alpha", alpha)):
         if not 1 <= value <= q_count:
             refuse(
@@ -279,18 +170,7 @@ def check_shape(q_count: int, num_base_primes: int, alpha: int) -> None:
 
 
 def check_conversion_sizes(alpha: int, p_count: int) -> None:
-    """Refuse digits or a special modulus of more primes than one exact basis conversion takes.
-
-    Args:
-        alpha: Rows of a digit.
-        p_count: Number of special primes.
-
-    Raises:
-        ParameterError: One is larger; use a smaller alpha, or fewer special primes.
-
-    Example:
-        >>> check_conversion_sizes(2, 2)
-    """
+    """Refuse digits or a special modulus of more primes than one exact basis conversion takes."""
     for name, value in (("alpha", alpha), ("the number of special primes", p_count)):
         if value > MAX_DIGIT_PRIMES:
             refuse(
@@ -303,17 +183,7 @@ def check_conversion_sizes(alpha: int, p_count: int) -> None:
 
 
 def check_scale(scale: float) -> None:
-    """Refuse a default scale that is not a finite number of at least 1.
-
-    Args:
-        scale: The default scale.
-
-    Raises:
-        ParameterError: The scale is no such number; use 2.0**scale_bits.
-
-    Example:
-        >>> check_scale(2.0**40)
-    """
+    """Refuse a default scale that is not a finite number of at least 1."""
     if not (math.isfinite(scale) and scale >= 1):
         refuse(
             f"default_scale is {scale!r}",
@@ -327,17 +197,6 @@ def check_headroom(scale: float, base_primes: Sequence[int], depth: int) -> None
     """Refuse a base modulus that is less than 2^9.9 times the scale.
 
     Without that room a value of magnitude 1 would not survive decryption at the last depth.
-
-    Args:
-        scale: Scale at the depth in question.
-        base_primes: The primes that are never dropped.
-        depth: The depth, for the error text.
-
-    Raises:
-        ParameterError: There is less room; use a larger base prime or a smaller scale.
-
-    Example:
-        >>> check_headroom(2.0**40, [2**50 - 27], 7)
     """
     base_bits, scale_bits = math.log2(math.prod(base_primes)), math.log2(scale)
     if base_bits - scale_bits < MIN_HEADROOM_BITS:
@@ -356,17 +215,6 @@ def check_special_modulus(q_primes: Sequence[int], p_primes: Sequence[int], alph
     """Refuse special primes whose product P is less than 2^5.9 times the largest digit.
 
     With that much a key switch adds less noise than the rounding that ends it.
-
-    Args:
-        q_primes: Q primes in drop order.
-        p_primes: Special primes.
-        alpha: Rows of a digit.
-
-    Raises:
-        ParameterError: P is smaller; use larger or more special primes, or a smaller alpha.
-
-    Example:
-        >>> check_special_modulus([2**20], [2**30], 1)
     """
     special_bits, largest = math.log2(math.prod(p_primes)), digit_bits(q_primes, alpha)
     if special_bits - largest < MIN_SPECIAL_MARGIN_BITS:

@@ -47,22 +47,7 @@ _UNLIMITED_ALPHA = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """What a caller asks of a parameter set, before any prime is known.
-
-    Args:
-        depth: Number of rescalings, 0 or more.
-        scale_bits: log2 of the scale; results have about scale_bits - 13 right bits.
-        slots: Least number of slots; None for any.
-        security: Level of the security table.
-        allow_insecure: Accept a ring that the table does not cover, if N is given.
-        alpha: Rows of a digit; None for the fastest that fits.
-        dnum: Number of digits, another way to say alpha; None for the fastest that fits.
-        N: Ring degree; None for the smallest that fits.
-        base_bits: Bits of the base modulus; None for scale_bits + 10, or a bit more where primes
-            near a small scale are so rare that the canonical scale grows; where the base has two
-            primes, for scale_bits + 2 each.
-        dtype_name: Residue dtype.
-    """
+    """What a caller asks of a parameter set, before any prime is known: as CkksConfig.create."""
 
     depth: int
     scale_bits: int

@@ -46,19 +46,7 @@ MAX_LOG2_QP: Final = MappingProxyType({
 
 
 def check_security_level(security: object, operation: str = "CkksConfig") -> str:
-    """Return the level when it is one of the table's names.
-
-    Args:
-        security: The name to check.
-        operation: Name that an error text begins with.
-
-    Raises:
-        ParameterError: The table has no such level; the text lists those it has.
-
-    Example:
-        >>> check_security_level("pq128")
-        'pq128'
-    """
+    """Return the level when it is one of the table's names."""
     if isinstance(security, str) and security in MAX_LOG2_QP:
         return security
     levels = ", ".join(repr(level) for level in SECURITY_LEVELS)
@@ -96,16 +84,6 @@ def max_log2_qp(N: int, security: str = "128") -> int | None:
 
 
 def is_within_security_row(modulus: int, N: int, security: str = "128") -> bool:
-    """Tell whether a modulus QP stays within its row; an exact comparison of integers.
-
-    Args:
-        modulus: The product QP of all primes, special ones included.
-        N: Ring degree.
-        security: Level of the table.
-
-    Example:
-        >>> is_within_security_row(2**430, 16384), is_within_security_row(2**430 + 1, 16384)
-        (True, False)
-    """
+    """Tell whether a modulus QP stays within its row; an exact comparison of integers."""
     limit = max_log2_qp(N, security)
     return limit is not None and modulus <= 1 << limit

@@ -9,7 +9,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from fhelium.errors import ProgramError
 from fhelium.ir.types import StatefulType, python_of
-from fhelium.values.text import scale_text
+from fhelium.text import scale_text
 
 
 class Node(NamedTuple):
