@@ -223,6 +223,34 @@ def test_preference_decides_between_several_matches(small) -> None:
     assert torch.equal(own.add(x, y).data, x.data + x.data)
 
 
+class Functional(NativeRnsLinearImplementation):
+    """A caller's own arithmetic that has no in-place form."""
+
+    name = "functional"
+    operation_types = (ckks.AddOp, ckks.SubtractOp, ckks.NegateOp)
+    supports_in_place = False
+
+    def execute(self, invocation, inputs, resources, *, in_place):
+        assert not in_place
+        return super().execute(invocation, inputs, resources, in_place=False)
+
+
+def test_in_place_forms_work_with_any_implementation(small) -> None:
+    registry = OperationBackend().registry.extended(Functional()).preferring("functional")
+    own = Engine(small.config, backend=OperationBackend(registry))
+    for call, mutating in (
+        (own.add, own.add_),
+        (own.subtract, own.subtract_),
+        (lambda x, _: own.negate(x), lambda x, _: own.negate_(x)),
+    ):
+        x, y = (small.engine.encrypt_message(m, small.public_key) for m in (0.25, 0.5))
+        expected, address = call(x, y), x.data.data_ptr()
+        assert mutating(x, y) is x
+        assert torch.equal(x.data, expected.data)
+        assert x.state == expected.state
+        assert x.data.data_ptr() == address
+
+
 def test_interface_is_abstract() -> None:
     with pytest.raises(TypeError):
         OperationImplementation()  # pyright: ignore[reportAbstractUsage]
@@ -261,6 +289,27 @@ def test_unknown_material_is_named(resources) -> None:
         resources.material("rotation-key:3")
 
 
+@pytest.mark.parametrize(
+    "symbol",
+    [
+        "rns_parameters/Q/4", "rns_parameters/Q/-1", "rns_parameters/Q/01", "rns_parameters/Q",
+        "rns_parameters/P/0", "rns_parameters/Q/0/0", "rns_parameters/Q/x", "rns_parameters",
+        "ntt_tables/radix2_indexed/Q/0", "ntt_tables/packed/Q/9", "ntt_tables/Q/0",
+        "ntt_indices/backward/even", "ntt_indices/forward/all", "ntt_twiddles/up/Q/0",
+        "key_switch_tables/7", "key_switch_tables", "mod_up/0/special_scale", "mod_up/5/matrix",
+        "mod_down/0/digit_scale", "rescale/3/inverse", "rescale/0/forward", "embedding/0",
+        "scalar/one/0x1.0p+4/0/standard", "scalar/0x1.0p+0/0x1.0p+4/0/lazy",
+        "scalar/0x1.0p+0/0x1.0p+4/9/standard", "", "/", "material", "parsed/0",
+    ],
+)  # fmt: skip
+def test_symbols_of_no_table_are_refused(resources, symbol: str) -> None:
+    """Nothing that merely looks like a symbol gives a table of another one, or an empty one."""
+    before = set(resources._tables)
+    with pytest.raises(ImplementationError, match=r"^material: the symbol is '.*depths are 0 to 3"):
+        resources.material(symbol)
+    assert set(resources._tables) == before
+
+
 def test_tables_of_deeper_values_are_views(resources) -> None:
     full = resources.material("ntt_tables/packed/QP/0")
     deeper = resources.material("ntt_tables/packed/QP/2")
@@ -296,7 +345,7 @@ def test_rescale_rounds_as_asked(resources, rounding: str, domain: str) -> None:
 
 def tables(resources: CkksDeviceResources, depth: int) -> dict[str, torch.Tensor]:
     symbols = transform_symbols("packed", "Q", depth)
-    return {name: resources.material(symbol) for name, symbol in symbols.items()}
+    return dict(zip(symbols, resources.materials(symbols), strict=True))
 
 
 def test_truncation_has_a_larger_bound(resources) -> None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import torch
 
 from fhelium.backend.invocation import BoundResource, OperationInvocation, ResourceRequirement
 from fhelium.ir.operation import DeclaredOperation
+
+Tensors = tuple[torch.Tensor, ...]
+Tables = dict[str, torch.Tensor]
+"""Materials by their symbols."""
+Operator = Callable[..., torch.Tensor]
 
 
 class OperationImplementation(ABC):
@@ -54,11 +60,11 @@ class OperationImplementation(ABC):
     def execute(
         self,
         invocation: OperationInvocation,
-        inputs: tuple[torch.Tensor, ...],
+        inputs: Tensors,
         resources: tuple[BoundResource, ...],
         *,
         in_place: bool,
-    ) -> tuple[torch.Tensor, ...]:
+    ) -> Tensors:
         """Compute the results.
 
         Args:
@@ -72,34 +78,49 @@ class OperationImplementation(ABC):
         """
 
 
-class CompositeImplementation(OperationImplementation):
-    """An implementation whose materials are asked for, and received, by a short name."""
+class OperatorImplementation(OperationImplementation):
+    """An implementation that hands all of a call's inputs to one operator."""
 
     @abstractmethod
-    def materials(self, invocation: OperationInvocation) -> dict[str, str]:
-        """Map the names used in ``compute`` to material symbols."""
+    def operator(self, invocation: OperationInvocation) -> Operator:
+        """Return what computes the one result."""
 
-    @abstractmethod
-    def compute(
-        self,
-        invocation: OperationInvocation,
-        operands: tuple[torch.Tensor, ...],
-        tables: dict[str, torch.Tensor],
-    ) -> torch.Tensor:
-        """Compute the one result."""
-
-    def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
-        return tuple(self.materials(invocation).values())
+    def mutating_operator(self, invocation: OperationInvocation) -> Callable[..., Any]:
+        """Return what writes the result over the first input, where that is supported."""
+        raise NotImplementedError
 
     def execute(
         self,
         invocation: OperationInvocation,
-        inputs: tuple[torch.Tensor, ...],
+        inputs: Tensors,
         resources: tuple[BoundResource, ...],
         *,
         in_place: bool,
-    ) -> tuple[torch.Tensor, ...]:
+    ) -> Tensors:
+        if not in_place:
+            return (self.operator(invocation)(*inputs),)
+        self.mutating_operator(invocation)(*inputs)
+        return (inputs[0],)
+
+
+class CompositeImplementation(OperationImplementation):
+    """An implementation of several steps, which finds its materials by their symbols."""
+
+    @abstractmethod
+    def compute(
+        self, invocation: OperationInvocation, operands: Tensors, tables: Tables
+    ) -> torch.Tensor | Tensors:
+        """Compute the one result, or all of several."""
+
+    def execute(
+        self,
+        invocation: OperationInvocation,
+        inputs: Tensors,
+        resources: tuple[BoundResource, ...],
+        *,
+        in_place: bool,
+    ) -> Tensors:
         count = invocation.operand_count
-        names: Any = self.materials(invocation)
-        tables = dict(zip(names, inputs[count:], strict=True))
-        return (self.compute(invocation, inputs[:count], tables),)
+        tables = dict(zip(self.material_symbols(invocation), inputs[count:], strict=True))
+        found = self.compute(invocation, inputs[:count], tables)
+        return found if isinstance(found, tuple) else (found,)

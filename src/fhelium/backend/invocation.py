@@ -33,6 +33,21 @@ class OperationInvocation:
     result_count: int = 1
     attributes: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def depth(self) -> int:
+        """Return the depth of the operands."""
+        return self.attributes["depth"]
+
+    @property
+    def domain(self) -> str:
+        """Return the polynomial domain of the operands."""
+        return self.attributes["polynomial_domain"]
+
+    @property
+    def output_domain(self) -> str:
+        """Return the domain the result is asked in: the operands' unless another is named."""
+        return self.attributes.get("output_domain") or self.domain
+
 
 @dataclass(frozen=True)
 class ResourceRequirement:

@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from fhelium.errors import InsufficientMemoryError, ParameterError
-from fhelium.values.text import size_text
+from fhelium.text import size_text
 
 OVERRIDE = "FHELIUM_AVAILABLE_MEMORY"
 """Environment variable: bytes to reckon with instead of what the system says."""
@@ -51,7 +51,9 @@ def available_memory(device: torch.device | str = "cpu", root: Path = Path("/"))
         return torch.cuda.mem_get_info(device)[0] + cached
     if device.type != "cpu":
         return None
-    found = [*_system_bytes(root), *_cgroup_bytes(root), *_address_space_bytes(root)]
+    system = kilobytes(root / "proc/meminfo", "MemAvailable")
+    found = [*_cgroup_bytes(root), *_address_space_bytes(root)]
+    found += [] if system is None else [system]
     return max(min(found), 0) if found else None
 
 
@@ -66,9 +68,6 @@ def require_memory(
         needed: Bytes, at the peak.
         device: Where they are needed.
         remedy: What the caller can do about it.
-
-    Raises:
-        InsufficientMemoryError: Less is available; the text names both sizes.
 
     Example:
         >>> require_memory("example", "one byte", 1, "cpu", "Buy another")
@@ -86,15 +85,23 @@ def require_memory(
         )
 
 
-def _system_bytes(root: Path) -> Iterator[int]:
-    for line in _lines(root / "proc/meminfo"):
-        if line.startswith("MemAvailable:"):
-            yield int(line.split()[1]) * 1024
+def kilobytes(path: Path, name: str) -> int | None:
+    """Return the bytes that a file of /proc gives for a name in kB, or None where it does not."""
+    found = [int(line.split()[1]) for line in lines_of(path) if line.startswith(f"{name}:")]
+    return found[0] * 1024 if found else None
+
+
+def lines_of(path: Path) -> list[str]:
+    """Return the lines of a file of /proc or /sys, none where it cannot be read."""
+    try:
+        return path.read_text().splitlines()
+    except OSError:  # not on this system, or not for this process to read
+        return []
 
 
 def _cgroup_bytes(root: Path) -> Iterator[int]:
     """Yield what each memory cgroup above this process leaves, of either version."""
-    for line in _lines(root / "proc/self/cgroup"):
+    for line in lines_of(root / "proc/self/cgroup"):
         _, controllers, path = line.split(":", 2)
         if controllers == "":
             mount, names = "sys/fs/cgroup", ("memory.max", "memory.current", "inactive_file")
@@ -113,16 +120,16 @@ def _cgroup_bytes(root: Path) -> Iterator[int]:
 
 
 def _group_bytes(folder: Path, limit: str, usage: str, reclaimable: str) -> Iterator[int]:
-    most, used = _lines(folder / limit), _lines(folder / usage)
+    most, used = lines_of(folder / limit), lines_of(folder / usage)
     if not most or not used or not most[0].isdecimal():  # an unlimited group says "max"
         return
-    statistics = (line.split() for line in _lines(folder / "memory.stat"))
+    statistics = (line.split() for line in lines_of(folder / "memory.stat"))
     free = sum(int(fields[1]) for fields in statistics if fields[0] == reclaimable)
     yield int(most[0]) - int(used[0]) + free
 
 
 def _address_space_bytes(root: Path) -> Iterator[int]:
-    sizes = _lines(root / "proc/self/statm")
+    sizes = lines_of(root / "proc/self/statm")
     if not sizes:
         return
     import resource  # a module of Unix only
@@ -130,10 +137,3 @@ def _address_space_bytes(root: Path) -> Iterator[int]:
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit != resource.RLIM_INFINITY:
         yield limit - int(sizes[0].split()[0]) * resource.getpagesize()
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text().splitlines()
-    except OSError:  # not on this system, or not for this process to read
-        return []

@@ -131,10 +131,12 @@ class OperationImplementationRegistry:
         registered = [i.name for i in self.candidates(invocation.operation_type)]
         if not found:
             wanted = f" named {name!r}" if name is not None else ""
+            # A scalar operand is an attribute too: what it is worth is nobody else's business.
+            shown = {k: v for k, v in invocation.attributes.items() if k != "value"}
             raise ImplementationError(
                 operation,
-                f"no implementation{wanted} serves it with attributes "
-                f"{dict(invocation.attributes)}; registered for it: {registered or 'none'}",
+                f"no implementation{wanted} serves it with attributes {shown}; registered for it: "
+                f"{registered or 'none'}",
                 "Exactly one implementation serves a call",
                 "Register one with registry.extended(...), or ask for a registered name",
                 candidates=tuple(registered),

@@ -35,9 +35,13 @@ class PreparedCall:
         self, operands: tuple[torch.Tensor, ...], *, in_place: bool = False
     ) -> tuple[torch.Tensor, ...]:
         """Run the implementation on the operands and return its results."""
-        return self.implementation.execute(
-            self.invocation, operands + self.materials, self.resources, in_place=in_place
+        writes = in_place and self.implementation.supports_in_place
+        results = self.implementation.execute(
+            self.invocation, operands + self.materials, self.resources, in_place=writes
         )
+        if in_place and not writes:
+            operands[0].copy_(results[0])
+        return results
 
 
 class DeviceDispatcher:

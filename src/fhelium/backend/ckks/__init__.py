@@ -22,10 +22,10 @@ from fhelium.backend.ckks.products import (
     NativeProductImplementation,
     NativeScalarImplementation,
 )
-from fhelium.backend.ckks.whole_rescaling import WholeRescaleImplementation
-from fhelium.backend.ckks.whole_switching import (
+from fhelium.backend.ckks.whole_operations import (
     WholeKeySwitchImplementation,
     WholeProductImplementation,
+    WholeRescaleImplementation,
 )
 
 __all__ = ["IMPLEMENTATIONS", "PREFERRED", "CkksDeviceResources"]

@@ -10,7 +10,7 @@ import math
 import torch
 
 from fhelium.backend.ckks.device_resources import CkksDeviceResources
-from fhelium.backend.ckks.key_switching import mod_down, mod_down_symbols
+from fhelium.backend.ckks.key_switching import mod_down_symbols
 from fhelium.backend.ntt import Transform, transform_symbols
 from fhelium.native.wrapper import ckks_ops, random_ops, rns_ops
 from fhelium.rng import Domain, derive, key_tensor
@@ -19,7 +19,7 @@ from fhelium.rng import Domain, derive, key_tensor
 def transform_on(resources: CkksDeviceResources, backend: str, basis: str, depth: int) -> Transform:
     """Return both NTT directions on one basis and depth."""
     symbols = transform_symbols(backend, basis, depth)
-    tables = {name: resources.material(symbol) for name, symbol in symbols.items()}
+    tables = {symbol: resources.material(symbol) for symbol in symbols}
     return Transform.of(backend, basis, depth, tables)
 
 
@@ -63,8 +63,7 @@ def encrypt_with_public_key(
         error = random_ops.sample_gaussian(error_key, component, count, degree)
         error = rns_ops.reduce_integers(error, params, dtype)
         rns_ops.add_standard_(masked[component], error, params)
-    tables = {name: resources.material(symbol) for name, symbol in mod_down_symbols(depth).items()}
-    result = mod_down(masked, tables)
+    result = rns_ops.mod_down(masked, *resources.materials(mod_down_symbols(depth)))
     result = result.reshape(2, *batch_shape, *result.shape[-2:])
     on_q = transform_on(resources, backend, "Q", depth)
     ckks_ops.add_plaintext_(result, plaintext, on_q.rns_params)

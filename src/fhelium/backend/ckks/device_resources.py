@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -15,6 +16,28 @@ from fhelium.errors import ImplementationError
 from fhelium.native.runtime import require_device
 from fhelium.native.wrapper import ckks_ops, ntt_ops, rns_ops
 from fhelium.rng import RandomSource
+from fhelium.values import device_of
+
+_BASIS, _DEPTH = r"(?P<basis>QP?)", r"(?P<depth>0|[1-9]\d*)"
+_DIRECTION = r"(?P<direction>forward|inverse)"
+_HEX_FLOAT = r"-?0x\d\.[0-9a-f]+p[+-]\d+"
+_VALUE, _SCALE = rf"(?P<value>{_HEX_FLOAT})", rf"(?P<scale>{_HEX_FLOAT})"
+_FORMS: Final = {
+    family: re.compile(form)
+    for family, form in {
+        "rns_parameters": rf"{_BASIS}/{_DEPTH}",
+        "ntt_tables": rf"packed/{_BASIS}/{_DEPTH}",
+        "ntt_indices": rf"{_DIRECTION}/(?P<part>even|odd|schedule)",
+        "ntt_twiddles": rf"{_DIRECTION}/{_BASIS}/{_DEPTH}",
+        "key_switch_tables": _DEPTH,
+        "mod_up": rf"{_DEPTH}/(?P<name>digit_bounds|digit_scale|matrix|correction)",
+        "mod_down": rf"{_DEPTH}/(?P<name>special_scale|matrix|correction|special_inverse)",
+        "rescale": rf"{_DEPTH}/inverse",
+        "scalar": rf"{_VALUE}/{_SCALE}/{_DEPTH}/(?P<form>standard|montgomery)",
+        "embedding": "",
+    }.items()
+}
+"""What follows a family in the symbols of its tables."""
 
 
 class CkksDeviceResources:
@@ -46,22 +69,10 @@ class CkksDeviceResources:
         rng_seed: int | None = None,
     ) -> None:
         self.config = CkksConfig.parse(config)
-        self.device = torch.device(device)
+        self.device = device_of("CkksDeviceResources", device)
         self.random_source = RandomSource(rng_seed)
         self._tables: dict[str, torch.Tensor] = {}
         self._lock = threading.RLock()
-        self._makers: dict[str, Callable[..., torch.Tensor]] = {
-            "rns_parameters": self._rns_parameters,
-            "ntt_tables": self._ntt_tables,
-            "ntt_indices": self._ntt_indices,
-            "ntt_twiddles": self._ntt_twiddles,
-            "key_switch_tables": self._key_switch_tables,
-            "mod_up": self._mod_up,
-            "mod_down": self._mod_down,
-            "rescale": self._rescale,
-            "scalar": self._scalar,
-            "embedding": self._embedding,
-        }
 
     def material(self, symbol: str) -> torch.Tensor:
         """Return the table of a symbol, made on first use.
@@ -73,20 +84,12 @@ class CkksDeviceResources:
         table = self._tables.get(symbol)
         if table is not None:
             return table
-        family, *parts = symbol.split("/")
+        family, parts = self._parsed(symbol)
         with self._lock:
             if symbol in self._tables:
                 return self._tables[symbol]
-            maker = self._makers.get(family)
-            if maker is None:
-                raise ImplementationError(
-                    "material",
-                    f"the symbol is {symbol!r}, families are {sorted(self._makers)}",
-                    "A numerical table is named by family and parts",
-                    "Bind other materials, such as keys, yourself",
-                )
             require_device(self.device)
-            table = maker(*parts)
+            table = getattr(self, f"_{family}")(**parts)
             # Scalars differ at every call; the prepared call that asked for one keeps it.
             if family != "scalar":
                 self._tables[symbol] = table
@@ -96,9 +99,25 @@ class CkksDeviceResources:
         """Return the tables of several symbols."""
         return tuple(self.material(symbol) for symbol in symbols)
 
-    def _rows(self, basis: str, depth: str | int) -> slice:
-        end = len(self.config.q_primes) if basis == "Q" else len(self.config.primes)
-        return slice(int(depth), end)
+    def _parsed(self, symbol: str) -> tuple[str, dict[str, Any]]:
+        """Return a symbol's family and parts, or refuse one that names no table."""
+        family, _, rest = symbol.partition("/")
+        match = _FORMS[family].fullmatch(rest) if family in _FORMS else None
+        parts: dict[str, Any] = match.groupdict() if match else {}
+        if "depth" in parts:
+            parts["depth"] = int(parts["depth"])
+        if match and parts.get("depth", 0) <= self.config.max_depth - (family == "rescale"):
+            return family, parts
+        raise ImplementationError(
+            "material",
+            f"the symbol is {symbol!r}, families are {sorted(_FORMS)}, depths are 0 to "
+            f"{self.config.max_depth}",
+            "A numerical table is named by family and parts",
+            "Bind other materials, such as keys, yourself",
+        )
+
+    def _rows(self, basis: str, depth: int) -> slice:
+        return slice(depth, len(self.config.q_primes if basis == "Q" else self.config.primes))
 
     def _tensor(self, values: list) -> torch.Tensor:
         """Hold numbers modulo the primes: they have the residues' type."""
@@ -109,7 +128,7 @@ class CkksDeviceResources:
             self._tables[symbol] = make()
         return self._tables[symbol]
 
-    def _rns_parameters(self, basis: str, depth: str) -> torch.Tensor:
+    def _rns_parameters(self, basis: str, depth: int) -> torch.Tensor:
         full = self._once(
             "rns_parameters/full",
             lambda: rns_ops.rns_parameters(self._tensor(list(self.config.primes)), self.config.N),
@@ -119,33 +138,30 @@ class CkksDeviceResources:
     def _roots(self) -> torch.Tensor:
         return self._tensor([self.config.root(i) for i in range(len(self.config.primes))])
 
-    def _ntt_tables(self, backend: str, basis: str, depth: str) -> torch.Tensor:
+    def _ntt_tables(self, basis: str, depth: int) -> torch.Tensor:
         full = self._once(
-            f"ntt_tables/{backend}/full",
-            lambda: ntt_ops.ntt_tables(
-                self._roots(), self.config.N, self._rns_parameters("QP", "0")
-            ),
+            "ntt_tables/packed/full",
+            lambda: ntt_ops.ntt_tables(self._roots(), self.config.N, self._rns_parameters("QP", 0)),
         )
         return full[self._rows(basis, depth)]
 
     def _ntt_indices(self, direction: str, part: str) -> torch.Tensor:
         tensors = radix2_indices(self.config.N, inverse=direction == "inverse")
-        for name, tensor in zip(("even", "odd", "schedule"), tensors, strict=True):
-            self._tables[f"ntt_indices/{direction}/{name}"] = tensor.to(self.device)
-        return self._tables[f"ntt_indices/{direction}/{part}"]
+        made = dict(zip(("even", "odd", "schedule"), tensors, strict=True))
+        return self._keep(f"ntt_indices/{direction}", made, part)
 
-    def _ntt_twiddles(self, direction: str, basis: str, depth: str) -> torch.Tensor:
+    def _ntt_twiddles(self, direction: str, basis: str, depth: int) -> torch.Tensor:
         full = self._once(
             "ntt_twiddles/full",
             lambda: ntt_ops.radix2_twiddles(
-                self._roots(), self.config.N, self._rns_parameters("QP", "0")
+                self._roots(), self.config.N, self._rns_parameters("QP", 0)
             ),
         )
         return full[0 if direction == "forward" else 1][self._rows(basis, depth)]
 
-    def _key_switch_tables(self, depth: str) -> torch.Tensor:
+    def _key_switch_tables(self, depth: int) -> torch.Tensor:
         return ckks_ops.key_switch_tables(
-            self._digit_bounds(int(depth)),
+            self._digit_bounds(depth),
             len(self.config.p_primes),
             self._rns_parameters("QP", depth),
             self.config.dtype,
@@ -154,51 +170,49 @@ class CkksDeviceResources:
     def _digit_bounds(self, depth: int) -> torch.Tensor:
         return torch.tensor(constants.digit_bounds(self.config, depth), device=self.device)
 
-    def _montgomery(self, values: list, basis: str, depth: int, rows: slice) -> torch.Tensor:
+    def _montgomery(self, values: list, rns_params: torch.Tensor) -> torch.Tensor:
         """Write constants [..., limb] in the Montgomery form of each limb."""
-        params = self._rns_parameters(basis, str(depth))[:, rows]
         standard = self._tensor(values)
         matrix = standard.reshape(-1, standard.shape[-1], 1)
-        return rns_ops.to_montgomery(matrix, params).reshape(standard.shape)
+        return rns_ops.to_montgomery(matrix, rns_params).reshape(standard.shape)
 
-    def _mod_up(self, depth: str, name: str) -> torch.Tensor:
-        found = constants.digit_constants(self.config, int(depth))
-        everything = slice(None)
+    def _mod_up(self, depth: int, name: str) -> torch.Tensor:
+        found = constants.digit_constants(self.config, depth)
+        on_q, on_qp = (self._rns_parameters(basis, depth) for basis in ("Q", "QP"))
         made = {
-            "digit_bounds": self._digit_bounds(int(depth)),
-            "digit_scale": self._montgomery(found["digit_scale"], "Q", int(depth), everything),
-            "matrix": self._montgomery(found["matrix"], "QP", int(depth), everything),
-            "correction": self._montgomery(found["correction"], "QP", int(depth), everything),
+            "digit_bounds": self._digit_bounds(depth),
+            "digit_scale": self._montgomery(found["digit_scale"], on_q),
+            "matrix": self._montgomery(found["matrix"], on_qp),
+            "correction": self._montgomery(found["correction"], on_qp),
         }
         return self._keep(f"mod_up/{depth}", made, name)
 
-    def _mod_down(self, depth: str, name: str) -> torch.Tensor:
-        found = constants.special_constants(self.config, int(depth))
-        special = slice(len(self.config.q_primes) - int(depth), None)
-        everything = slice(None)
+    def _mod_down(self, depth: int, name: str) -> torch.Tensor:
+        on_q, on_qp = (self._rns_parameters(basis, depth) for basis in ("Q", "QP"))
         made = {
-            "special_scale": self._montgomery(found["special_scale"], "QP", int(depth), special)
+            key: self._montgomery(
+                values, on_qp[:, on_q.shape[1] :] if key == "special_scale" else on_q
+            )
+            for key, values in constants.special_constants(self.config, depth).items()
         }
-        for key in ("matrix", "correction", "special_inverse"):
-            made[key] = self._montgomery(found[key], "Q", int(depth), everything)
         return self._keep(f"mod_down/{depth}", made, name)
 
-    def _keep(self, prefix: str, made: dict[str, torch.Tensor], name: str) -> torch.Tensor:
+    def _keep(self, prefix: str, made: Mapping[Any, torch.Tensor], name: str) -> torch.Tensor:
         for key, tensor in made.items():
-            self._tables[f"{prefix}/{key}"] = tensor
-        return made[name]
+            self._tables[f"{prefix}/{key}"] = tensor.to(self.device)
+        return self._tables[f"{prefix}/{name}"]
 
-    def _rescale(self, depth: str, name: str) -> torch.Tensor:
-        inverse = constants.rescale_inverse(self.config, int(depth))
-        return self._montgomery(inverse, "Q", int(depth) + 1, slice(None))
+    def _rescale(self, depth: int) -> torch.Tensor:
+        inverse = constants.rescale_inverse(self.config, depth)
+        return self._montgomery(inverse, self._rns_parameters("Q", depth + 1))
 
-    def _scalar(self, value: str, scale: str, depth: str, form: str) -> torch.Tensor:
+    def _scalar(self, value: str, scale: str, depth: int, form: str) -> torch.Tensor:
         residues = constants.scalar_residues(
-            self.config, float.fromhex(value), float.fromhex(scale), int(depth)
+            self.config, float.fromhex(value), float.fromhex(scale), depth
         )
         if form == "standard":
             return self._tensor(residues).reshape(-1, 1)
-        return self._montgomery(residues, "Q", int(depth), slice(None)).reshape(-1, 1)
+        return self._montgomery(residues, self._rns_parameters("Q", depth)).reshape(-1, 1)
 
     def _embedding(self) -> torch.Tensor:
         return ckks_ops.embedding_tables(self.config.N).to(self.device)

@@ -10,11 +10,9 @@ import torch
 
 from fhelium.backend.ckks import composed_encryption
 from fhelium.backend.ckks.device_resources import CkksDeviceResources
+from fhelium.backend.ckks.whole_operations import WHOLE_OPERATION_BACKEND
 from fhelium.native.wrapper import ckks_ops
 from fhelium.rng import Domain, derive, key_tensor
-
-WHOLE_OPERATION_BACKEND = "packed"
-"""The NTT backend whose transforms the whole operations run."""
 
 
 def encode_slots(

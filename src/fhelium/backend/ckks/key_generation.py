@@ -6,7 +6,7 @@ import torch
 
 from fhelium.backend.ckks.composed_encryption import transform_on
 from fhelium.backend.ckks.device_resources import CkksDeviceResources
-from fhelium.backend.ckks.encryption import WHOLE_OPERATION_BACKEND
+from fhelium.backend.ckks.whole_operations import WHOLE_OPERATION_BACKEND
 from fhelium.native.wrapper import ckks_ops, random_ops, rns_ops
 from fhelium.rng import Domain, derive, key_tensor
 from fhelium.values import switching_key_storage

@@ -9,91 +9,80 @@ from __future__ import annotations
 
 import torch
 
-from fhelium.backend.ckks.products import output_domain
-from fhelium.backend.implementation import CompositeImplementation, OperationImplementation
-from fhelium.backend.invocation import BoundResource, OperationInvocation
-from fhelium.backend.ntt import Transform, require_ntt_backend, transform_symbols
+from fhelium.backend.implementation import CompositeImplementation, Tables, Tensors
+from fhelium.backend.invocation import OperationInvocation
+from fhelium.backend.ntt import Transform, ntt_backend_of, transform_symbols
+from fhelium.backend.rns.ciphertexts import automorphism, inner_product
 from fhelium.ir.dialects import ckks
 from fhelium.native.wrapper import ckks_ops, rns_ops
 
 
-def key_switch_symbols(backend: str, depth: int) -> dict[str, str]:
-    """Map the material names of one key switch to symbols."""
+def key_switch_symbols(invocation: OperationInvocation) -> tuple[str, ...]:
+    """Name the materials of one key switch."""
+    backend, depth = ntt_backend_of(invocation), invocation.depth
+    symbols = (
+        *mod_up_symbols(depth),
+        *mod_down_symbols(depth),
+        *transform_symbols(backend, "Q", depth),
+        *transform_symbols(backend, "QP", depth),
+    )
+    return tuple(dict.fromkeys(symbols))
+
+
+def mod_up_symbols(depth: int) -> tuple[str, ...]:
+    """Name the tables of a ModUp, in the operator's order."""
     names = ("digit_bounds", "digit_scale", "matrix", "correction")
-    symbols = {f"mod_up/{name}": f"mod_up/{depth}/{name}" for name in names}
-    symbols |= mod_down_symbols(depth)
-    symbols |= transform_symbols(backend, "Q", depth)
-    symbols |= transform_symbols(backend, "QP", depth)
-    return symbols
+    return (*(f"mod_up/{depth}/{name}" for name in names), f"rns_parameters/QP/{depth}")
 
 
-def mod_down_symbols(depth: int) -> dict[str, str]:
-    """Map the material names of a division by P to symbols."""
+def mod_down_symbols(depth: int) -> tuple[str, ...]:
+    """Name the tables of a division by P, in the operator's order."""
     names = ("special_scale", "matrix", "correction", "special_inverse")
-    symbols = {f"mod_down/{name}": f"mod_down/{depth}/{name}" for name in names}
-    symbols["rns_parameters/QP"] = f"rns_parameters/QP/{depth}"
-    return symbols
+    return (*(f"mod_down/{depth}/{name}" for name in names), f"rns_parameters/QP/{depth}")
 
 
-def mod_down(residues: torch.Tensor, tables: dict[str, torch.Tensor]) -> torch.Tensor:
-    """Divide coefficients on QP by P with rounding."""
-    return rns_ops.mod_down(
-        residues,
-        tables["mod_down/special_scale"],
-        tables["mod_down/matrix"],
-        tables["mod_down/correction"],
-        tables["mod_down/special_inverse"],
-        tables["rns_parameters/QP"],
-    )
+class KeySwitch:
+    """What the key-switching steps of one call share."""
 
+    def __init__(self, invocation: OperationInvocation, tables: Tables) -> None:
+        backend, depth = ntt_backend_of(invocation), invocation.depth
+        self.invocation = invocation
+        self.in_ntt = invocation.domain == "ntt"
+        self.on_q = Transform.of(backend, "Q", depth, tables)
+        self.on_qp = Transform.of(backend, "QP", depth, tables)
+        self._mod_up = [tables[symbol] for symbol in mod_up_symbols(depth)]
+        self._mod_down = [tables[symbol] for symbol in mod_down_symbols(depth)]
 
-def raise_digits(
-    coefficients: torch.Tensor, on_qp: Transform, tables: dict[str, torch.Tensor]
-) -> torch.Tensor:
-    """Cut a polynomial into digits on QP, NTT domain: the part that hoisted rotations share.
+    def digits(self, polynomial: torch.Tensor) -> torch.Tensor:
+        """Cut a polynomial into digits on QP: the part that hoisted rotations share.
 
-    Args:
-        coefficients: [*batch, limb, N] on Q, coefficient domain.
-        on_qp: NTT on QP at this depth.
-        tables: Materials of ``key_switch_symbols``.
+        Shapes: [*batch, limb, N] on Q -> [digit, *batch, limb + K, N] on QP, NTT domain.
+        """
+        coefficients = self.on_q.inverse(polynomial) if self.in_ntt else polynomial
+        return self.on_qp.forward_(rns_ops.mod_up(coefficients, *self._mod_up))
 
-    Returns:
-        [digit, *batch, limb + K, N] on QP, NTT domain.
-    """
-    digits = rns_ops.mod_up(
-        coefficients,
-        tables["mod_up/digit_bounds"],
-        tables["mod_up/digit_scale"],
-        tables["mod_up/matrix"],
-        tables["mod_up/correction"],
-        tables["rns_parameters/QP"],
-    )
-    return on_qp.forward_(digits)
+    def apply(self, digits: torch.Tensor, key: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
+        """Multiply digits with a key's, add up, divide by P, and add the components that stay.
 
+        Shapes: [digit, *batch, limb + K, N], [digit, 2, limb + K, N] over the full chain,
+        [1 or 2, *batch, limb, N] in the operand's domain -> [2, *batch, limb, N] in the result's.
+        """
+        summed = inner_product(self.invocation, digits, key, self.on_qp.rns_params)
+        switched = rns_ops.mod_down(self.on_qp.inverse_(summed), *self._mod_down)
+        if self.invocation.output_domain == "ntt":
+            self.on_q.forward_(switched)
+            kept = kept if self.in_ntt else self.on_q.forward(kept)
+        elif self.in_ntt:
+            kept = self.on_q.inverse(kept)
+        rns_ops.add_standard_(switched[: kept.shape[0]], kept, self.on_q.rns_params)
+        return switched
 
-def apply_key(
-    digits: torch.Tensor,
-    key: torch.Tensor,
-    depth: int,
-    on_qp: Transform,
-    tables: dict[str, torch.Tensor],
-) -> torch.Tensor:
-    """Multiply digits with a key's, add up, and divide by P.
-
-    Args:
-        digits: As ``raise_digits`` gives them.
-        key: Payload [digit, 2, limb + K, N] over the full chain.
-        depth: Depth of the polynomial; it decides the rows and digits of the key in use.
-        on_qp: NTT on QP at this depth.
-        tables: Materials of ``key_switch_symbols``.
-
-    Returns:
-        [2, *batch, limb, N] on Q, coefficient domain.
-    """
-    # Dropped primes empty the first digits: the last ones of the key stay in use.
-    active = key[key.shape[0] - digits.shape[0] :, :, depth:]
-    summed = ckks_ops.key_switch_inner_product(digits, active, on_qp.rns_params)
-    return mod_down(on_qp.inverse_(summed), tables)
+    def permute(self, polynomials: torch.Tensor, galois_element: int) -> torch.Tensor:
+        """Replace X by X^galois_element in polynomials of the operand's domain."""
+        if galois_element == 1:
+            return polynomials
+        params = self.on_q.rns_params
+        return automorphism(polynomials, galois_element, params, self.invocation.domain)
 
 
 class NativeKeySwitchImplementation(CompositeImplementation):
@@ -102,14 +91,11 @@ class NativeKeySwitchImplementation(CompositeImplementation):
     name = "native-ckks-key-switch"
     operation_types = (ckks.RelinearizeOp, ckks.RotateOp, ckks.ConjugateOp, ckks.SwitchKeyOp)
 
-    def materials(self, invocation: OperationInvocation) -> dict[str, str]:
-        return _symbols(invocation)
+    def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
+        return key_switch_symbols(invocation)
 
     def compute(
-        self,
-        invocation: OperationInvocation,
-        operands: tuple[torch.Tensor, ...],
-        tables: dict[str, torch.Tensor],
+        self, invocation: OperationInvocation, operands: Tensors, tables: Tables
     ) -> torch.Tensor:
         ciphertext, key = operands
         switch = KeySwitch(invocation, tables)
@@ -119,73 +105,29 @@ class NativeKeySwitchImplementation(CompositeImplementation):
             element = invocation.attributes.get("galois_element", 1)
             permuted = switch.permute(ciphertext, element)
             kept, moved = permuted[:1], permuted[1]
-        digits = raise_digits(switch.coefficients(moved), switch.on_qp, tables)
-        return switch.finish(kept, apply_key(digits, key, switch.depth, switch.on_qp, tables))
+        return switch.apply(switch.digits(moved), key, kept)
 
 
-class NativeHoistedRotationImplementation(OperationImplementation):
+class NativeHoistedRotationImplementation(CompositeImplementation):
     """Rotate by several steps: one ModUp, then a permutation of its digits for each step."""
 
     name = "native-ckks-hoisted-rotation"
     operation_types = (ckks.RotateManyOp,)
 
     def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
-        return tuple(_symbols(invocation).values())
+        return key_switch_symbols(invocation)
 
-    def execute(
-        self,
-        invocation: OperationInvocation,
-        inputs: tuple[torch.Tensor, ...],
-        resources: tuple[BoundResource, ...],
-        *,
-        in_place: bool,
-    ) -> tuple[torch.Tensor, ...]:
-        count = invocation.operand_count
-        tables = dict(zip(_symbols(invocation), inputs[count:], strict=True))
-        ciphertext, keys = inputs[0], inputs[1:count]
+    def compute(
+        self, invocation: OperationInvocation, operands: Tensors, tables: Tables
+    ) -> Tensors:
+        ciphertext, *keys = operands
         switch = KeySwitch(invocation, tables)
-        digits = raise_digits(switch.coefficients(ciphertext[1]), switch.on_qp, tables)
-        results = []
-        for element, key in zip(invocation.attributes["galois_elements"], keys, strict=True):
-            permuted = ckks_ops.automorphism_ntt(digits, element)
-            switched = apply_key(permuted, key, switch.depth, switch.on_qp, tables)
-            results.append(switch.finish(switch.permute(ciphertext[:1], element), switched))
-        return tuple(results)
-
-
-class KeySwitch:
-    """What the key-switching calls of one invocation share."""
-
-    def __init__(self, invocation: OperationInvocation, tables: dict[str, torch.Tensor]) -> None:
-        attributes = invocation.attributes
-        backend = require_ntt_backend(attributes.get("ntt_backend"))
-        self.depth: int = attributes["depth"]
-        self.in_ntt = attributes["polynomial_domain"] == "ntt"
-        self.out_ntt = output_domain(invocation) == "ntt"
-        self.on_q = Transform.of(backend, "Q", self.depth, tables)
-        self.on_qp = Transform.of(backend, "QP", self.depth, tables)
-
-    def coefficients(self, polynomial: torch.Tensor) -> torch.Tensor:
-        return self.on_q.inverse(polynomial) if self.in_ntt else polynomial
-
-    def permute(self, polynomials: torch.Tensor, galois_element: int) -> torch.Tensor:
-        if galois_element == 1:
-            return polynomials
-        if self.in_ntt:
-            return ckks_ops.automorphism_ntt(polynomials, galois_element)
-        return ckks_ops.automorphism_coefficient(polynomials, galois_element, self.on_q.rns_params)
-
-    def finish(self, kept: torch.Tensor, switched: torch.Tensor) -> torch.Tensor:
-        """Bring both parts to the output domain and add the kept components on."""
-        if self.out_ntt:
-            self.on_q.forward_(switched)
-            kept = kept if self.in_ntt else self.on_q.forward(kept)
-        elif self.in_ntt:
-            kept = self.on_q.inverse(kept)
-        rns_ops.add_standard_(switched[: kept.shape[0]], kept, self.on_q.rns_params)
-        return switched
-
-
-def _symbols(invocation: OperationInvocation) -> dict[str, str]:
-    backend = require_ntt_backend(invocation.attributes.get("ntt_backend"))
-    return key_switch_symbols(backend, invocation.attributes["depth"])
+        digits = switch.digits(ciphertext[1])
+        return tuple(
+            switch.apply(
+                ckks_ops.automorphism_ntt(digits, element),
+                key,
+                switch.permute(ciphertext[:1], element),
+            )
+            for element, key in zip(invocation.attributes["galois_elements"], keys, strict=True)
+        )

@@ -2,50 +2,65 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 
 from fhelium.backend.ckks.constants import scalar_symbol
-from fhelium.backend.ckks.products import output_domain
-from fhelium.backend.implementation import CompositeImplementation
+from fhelium.backend.implementation import (
+    CompositeImplementation,
+    Operator,
+    OperatorImplementation,
+    Tables,
+    Tensors,
+)
 from fhelium.backend.invocation import OperationInvocation
-from fhelium.backend.ntt import Transform, require_ntt_backend, transform_symbols
+from fhelium.backend.ntt import Transform, ntt_backend_of, transform_symbols
+from fhelium.backend.rns import ciphertexts
 from fhelium.ir.dialects import ckks
-from fhelium.native.wrapper import ckks_ops, rns_ops
+from fhelium.native.wrapper import rns_ops
 
 
-def rescale_symbols(backend: str, depth: int, domains: tuple[str, str]) -> dict[str, str]:
-    symbols = {
-        "rescale/inverse": f"rescale/{depth}/inverse",
-        "rns_parameters/dropped": f"rns_parameters/Q/{depth}",
-    }
-    if domains[0] == "ntt":
-        symbols |= {f"before/{k}": v for k, v in transform_symbols(backend, "Q", depth).items()}
-    if domains[1] == "ntt":
-        symbols |= {f"after/{k}": v for k, v in transform_symbols(backend, "Q", depth + 1).items()}
-    return symbols
+class Rescaling:
+    """Divide residues of one call by the next prime of the chain.
 
+    Args:
+        invocation: The call; it says the rounding and the domain of the result.
+        depth: Depth of the residues; the call's when omitted.
+        from_ntt: Whether they are NTT values; as the call's operands are when omitted.
+    """
 
-def _transform(backend: str, side: str, depth: int, tables: dict[str, torch.Tensor]) -> Transform:
-    prefix = f"{side}/"
-    own = {k.removeprefix(prefix): v for k, v in tables.items() if k.startswith(prefix)}
-    return Transform.of(backend, "Q", depth, own)
+    def __init__(
+        self,
+        invocation: OperationInvocation,
+        *,
+        depth: int | None = None,
+        from_ntt: bool | None = None,
+    ) -> None:
+        self._invocation = invocation
+        self._backend = ntt_backend_of(invocation)
+        self._depth = invocation.depth if depth is None else depth
+        self._from_ntt = invocation.domain == "ntt" if from_ntt is None else from_ntt
+        self._to_ntt = invocation.output_domain == "ntt"
 
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """Return the names of the tables, each once."""
+        depth = self._depth
+        before = transform_symbols(self._backend, "Q", depth) if self._from_ntt else ()
+        after = transform_symbols(self._backend, "Q", depth + 1) if self._to_ntt else ()
+        own = (f"rescale/{depth}/inverse", f"rns_parameters/Q/{depth}")
+        return tuple(dict.fromkeys((*own, *before, *after)))
 
-def rescale(
-    backend: str,
-    residues: torch.Tensor,
-    depth: int,
-    domains: tuple[str, str],
-    tables: dict[str, torch.Tensor],
-    rounding: str = "nearest",
-) -> torch.Tensor:
-    if domains[0] == "ntt":
-        residues = _transform(backend, "before", depth, tables).inverse(residues)
-    divide = ckks_ops.rescale_nearest if rounding == "nearest" else ckks_ops.rescale_truncating
-    result = divide(residues, tables["rescale/inverse"], tables["rns_parameters/dropped"])
-    if domains[1] == "ntt":
-        _transform(backend, "after", depth + 1, tables).forward_(result)
-    return result
+    def __call__(self, residues: torch.Tensor, tables: Tables) -> torch.Tensor:
+        depth = self._depth
+        if self._from_ntt:
+            residues = Transform.of(self._backend, "Q", depth, tables).inverse(residues)
+        inverse, params = tables[f"rescale/{depth}/inverse"], tables[f"rns_parameters/Q/{depth}"]
+        result = ciphertexts.rescale(self._invocation, residues, inverse, params)
+        if self._to_ntt:
+            Transform.of(self._backend, "Q", depth + 1, tables).forward_(result)
+        return result
 
 
 class NativeRescaleImplementation(CompositeImplementation):
@@ -54,42 +69,23 @@ class NativeRescaleImplementation(CompositeImplementation):
     name = "native-ckks-rescale"
     operation_types = (ckks.RescaleOp,)
 
-    def materials(self, invocation: OperationInvocation) -> dict[str, str]:
-        backend = require_ntt_backend(invocation.attributes.get("ntt_backend"))
-        domains = (invocation.attributes["polynomial_domain"], output_domain(invocation))
-        return rescale_symbols(backend, invocation.attributes["depth"], domains)
+    def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
+        return Rescaling(invocation).symbols
 
     def compute(
-        self,
-        invocation: OperationInvocation,
-        operands: tuple[torch.Tensor, ...],
-        tables: dict[str, torch.Tensor],
+        self, invocation: OperationInvocation, operands: Tensors, tables: Tables
     ) -> torch.Tensor:
-        backend = require_ntt_backend(invocation.attributes.get("ntt_backend"))
-        domains = (invocation.attributes["polynomial_domain"], output_domain(invocation))
-        depth = invocation.attributes["depth"]
-        rounding = invocation.attributes.get("rounding") or "nearest"
-        return rescale(backend, operands[0], depth, domains, tables, rounding)
+        return Rescaling(invocation)(operands[0], tables)
 
 
-class NativeModSwitchImplementation(CompositeImplementation):
+class NativeModSwitchImplementation(OperatorImplementation):
     """Drop limbs, or none: the remaining residues are the value already."""
 
     name = "native-ckks-mod-switch"
     operation_types = (ckks.ModSwitchOp, ckks.ReinterpretScaleOp, ckks.AssumeMessageBoundOp)
 
-    def materials(self, invocation: OperationInvocation) -> dict[str, str]:
-        return {}
-
-    def compute(
-        self,
-        invocation: OperationInvocation,
-        operands: tuple[torch.Tensor, ...],
-        tables: dict[str, torch.Tensor],
-    ) -> torch.Tensor:
-        dropped = invocation.attributes["target_depth"] - invocation.attributes["depth"]
-        # A copy, so that the result neither shares storage nor keeps the dropped rows alive.
-        return operands[0][..., dropped:, :].clone(memory_format=torch.contiguous_format)
+    def operator(self, invocation: OperationInvocation) -> Operator:
+        return partial(ciphertexts.drop_limbs, invocation)
 
 
 class NativeAlignImplementation(CompositeImplementation):
@@ -98,30 +94,23 @@ class NativeAlignImplementation(CompositeImplementation):
     name = "native-ckks-align"
     operation_types = (ckks.AlignOp,)
 
-    def materials(self, invocation: OperationInvocation) -> dict[str, str]:
-        attributes = invocation.attributes
-        before = attributes["target_depth"] - 1
-        if before < attributes["depth"]:
-            return {}
-        backend = require_ntt_backend(attributes.get("ntt_backend"))
-        domain = attributes["polynomial_domain"]
-        return {
-            "one": scalar_symbol(1.0, attributes["factor_scale"], before, "montgomery"),
-            **rescale_symbols(backend, before, (domain, domain)),
-        }
+    def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
+        before = invocation.attributes["target_depth"] - 1
+        if before < invocation.depth:
+            return ()
+        return (_one(invocation, before), *Rescaling(invocation, depth=before).symbols)
 
     def compute(
-        self,
-        invocation: OperationInvocation,
-        operands: tuple[torch.Tensor, ...],
-        tables: dict[str, torch.Tensor],
+        self, invocation: OperationInvocation, operands: Tensors, tables: Tables
     ) -> torch.Tensor:
-        attributes = invocation.attributes
-        before = attributes["target_depth"] - 1
-        if before < attributes["depth"]:
+        before = invocation.attributes["target_depth"] - 1
+        if before < invocation.depth:
             return operands[0].clone(memory_format=torch.contiguous_format)
-        rows = operands[0][..., before - attributes["depth"] :, :]
-        product = rns_ops.multiply_montgomery(rows, tables["one"], tables["rns_parameters/dropped"])
-        backend = require_ntt_backend(attributes.get("ntt_backend"))
-        domain = attributes["polynomial_domain"]
-        return rescale(backend, product, before, (domain, domain), tables)
+        rows = operands[0][..., before - invocation.depth :, :]
+        one, params = tables[_one(invocation, before)], tables[f"rns_parameters/Q/{before}"]
+        product = rns_ops.multiply_montgomery(rows, one, params)
+        return Rescaling(invocation, depth=before)(product, tables)
+
+
+def _one(invocation: OperationInvocation, depth: int) -> str:
+    return scalar_symbol(1.0, invocation.attributes["factor_scale"], depth, "montgomery")

@@ -2,58 +2,99 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ClassVar
+
 import torch
 
 from fhelium.backend.ckks.constants import scalar_symbol
-from fhelium.backend.implementation import CompositeImplementation, OperationImplementation
-from fhelium.backend.invocation import BoundResource, OperationInvocation
-from fhelium.backend.ntt import Transform, require_ntt_backend, transform_symbols
+from fhelium.backend.implementation import (
+    CompositeImplementation,
+    Operator,
+    OperatorImplementation,
+    Tables,
+    Tensors,
+)
+from fhelium.backend.invocation import OperationInvocation
+from fhelium.backend.ntt import Transform, ntt_backend_of, transform_symbols
+from fhelium.backend.rns.ciphertexts import add_constant
 from fhelium.ir.dialects import ckks
 from fhelium.native.wrapper import ckks_ops, rns_ops
 
 
-def output_domain(invocation: OperationInvocation) -> str:
-    """Return the domain the result is asked in: the input's unless another is named."""
-    attributes = invocation.attributes
-    return attributes.get("output_domain") or attributes["polynomial_domain"]
+class NttProductImplementation(CompositeImplementation):
+    """Multiply in the NTT domain, transforming ciphertexts around it where needed."""
 
-
-class NativeProductImplementation(CompositeImplementation):
-    """Multiply and square ciphertexts in the NTT domain, transforming around it where needed."""
-
-    name = "native-ckks-product"
-    operation_types = (ckks.MultiplyOp, ckks.SquareOp)
+    _RECORDED: ClassVar[dict[type, str]]
 
     def recorded_as(self, invocation: OperationInvocation) -> str | None:
-        name = "square" if invocation.operation_type is ckks.SquareOp else "multiply"
-        return name if _stays_in_ntt(invocation) else None
+        return self._RECORDED[invocation.operation_type] if _stays_in_ntt(invocation) else None
 
-    def materials(self, invocation: OperationInvocation) -> dict[str, str]:
-        depth = invocation.attributes["depth"]
+    def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
         if _stays_in_ntt(invocation):
-            return {"rns_parameters/Q": f"rns_parameters/Q/{depth}"}
-        return transform_symbols(_backend(invocation), "Q", depth)
+            return (f"rns_parameters/Q/{invocation.depth}",)
+        return transform_symbols(ntt_backend_of(invocation), "Q", invocation.depth)
 
     def compute(
-        self,
-        invocation: OperationInvocation,
-        operands: tuple[torch.Tensor, ...],
-        tables: dict[str, torch.Tensor],
+        self, invocation: OperationInvocation, operands: Tensors, tables: Tables
     ) -> torch.Tensor:
-        depth, rns_params = invocation.attributes["depth"], tables["rns_parameters/Q"]
-        if invocation.attributes["polynomial_domain"] == "coefficient":
-            transform = Transform.of(_backend(invocation), "Q", depth, tables)
-            operands = tuple(transform.forward(operand) for operand in operands)
-        if invocation.operation_type is ckks.SquareOp:
-            product = ckks_ops.ciphertext_square(operands[0], rns_params)
-        else:
-            product = ckks_ops.ciphertext_product(operands[0], operands[1], rns_params)
-        if output_domain(invocation) == "coefficient":
-            Transform.of(_backend(invocation), "Q", depth, tables).inverse_(product)
+        depth = invocation.depth
+        count = self._ciphertext_count(operands)
+        ciphertexts, plaintexts = operands[:count], operands[count:]
+        if invocation.domain == "coefficient":
+            on_q = Transform.of(ntt_backend_of(invocation), "Q", depth, tables)
+            ciphertexts = tuple(map(on_q.forward, ciphertexts))
+        operator = self._operator(invocation)
+        product = operator(ciphertexts, plaintexts, tables[f"rns_parameters/Q/{depth}"])
+        if invocation.output_domain == "coefficient":
+            Transform.of(ntt_backend_of(invocation), "Q", depth, tables).inverse_(product)
         return product
 
+    @abstractmethod
+    def _ciphertext_count(self, operands: Tensors) -> int: ...
 
-class NativePlaintextSumImplementation(OperationImplementation):
+    @abstractmethod
+    def _operator(self, invocation: OperationInvocation) -> Operator: ...
+
+
+class NativeProductImplementation(NttProductImplementation):
+    """Multiply and square ciphertexts."""
+
+    name = "native-ckks-product"
+    _RECORDED: ClassVar = {ckks.MultiplyOp: "multiply", ckks.SquareOp: "square"}
+    operation_types = tuple(_RECORDED)
+
+    def _ciphertext_count(self, operands: Tensors) -> int:
+        return len(operands)
+
+    def _operator(self, invocation: OperationInvocation) -> Operator:
+        if invocation.operation_type is ckks.SquareOp:
+            return lambda x, _, params: ckks_ops.ciphertext_square(x[0], params)
+        return lambda x, _, params: ckks_ops.ciphertext_product(x[0], x[1], params)
+
+
+class NativePlaintextProductImplementation(NttProductImplementation):
+    """Multiply encoded vectors, alone or as a sum of products."""
+
+    name = "native-ckks-plaintext-product"
+    _RECORDED: ClassVar = {
+        ckks.MultiplyPlaintextOp: "multiply_plaintext",
+        ckks.SumPlaintextProductsOp: "sum_plaintext_products",
+    }
+    operation_types = tuple(_RECORDED)
+
+    def _ciphertext_count(self, operands: Tensors) -> int:
+        return len(operands) // 2
+
+    def _operator(self, invocation: OperationInvocation) -> Operator:
+        if invocation.operation_type is ckks.MultiplyPlaintextOp:
+            return lambda x, y, params: ckks_ops.multiply_plaintext(x[0], y[0], params)
+        return lambda x, y, params: ckks_ops.sum_plaintext_products(list(x), list(y), params)
+
+
+class NativePlaintextSumImplementation(OperatorImplementation):
     """Add an encoded vector."""
 
     name = "native-ckks-plaintext-sum"
@@ -64,59 +105,13 @@ class NativePlaintextSumImplementation(OperationImplementation):
         return "add_plaintext"
 
     def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
-        return (f"rns_parameters/Q/{invocation.attributes['depth']}",)
+        return (f"rns_parameters/Q/{invocation.depth}",)
 
-    def execute(
-        self,
-        invocation: OperationInvocation,
-        inputs: tuple[torch.Tensor, ...],
-        resources: tuple[BoundResource, ...],
-        *,
-        in_place: bool,
-    ) -> tuple[torch.Tensor, ...]:
-        ciphertext, plaintext, rns_params = inputs
-        if not in_place:
-            return (ckks_ops.add_plaintext(ciphertext, plaintext, rns_params),)
-        ckks_ops.add_plaintext_(ciphertext, plaintext, rns_params)
-        return (ciphertext,)
+    def operator(self, invocation: OperationInvocation) -> Operator:
+        return ckks_ops.add_plaintext
 
-
-class NativePlaintextProductImplementation(CompositeImplementation):
-    """Multiply encoded vectors, alone or as a sum of products."""
-
-    name = "native-ckks-plaintext-product"
-    operation_types = (ckks.MultiplyPlaintextOp, ckks.SumPlaintextProductsOp)
-
-    def recorded_as(self, invocation: OperationInvocation) -> str | None:
-        several = invocation.operation_type is ckks.SumPlaintextProductsOp
-        name = "sum_plaintext_products" if several else "multiply_plaintext"
-        return name if _stays_in_ntt(invocation) else None
-
-    def materials(self, invocation: OperationInvocation) -> dict[str, str]:
-        depth = invocation.attributes["depth"]
-        if _stays_in_ntt(invocation):
-            return {"rns_parameters/Q": f"rns_parameters/Q/{depth}"}
-        return transform_symbols(_backend(invocation), "Q", depth)
-
-    def compute(
-        self,
-        invocation: OperationInvocation,
-        operands: tuple[torch.Tensor, ...],
-        tables: dict[str, torch.Tensor],
-    ) -> torch.Tensor:
-        rns_params, depth = tables["rns_parameters/Q"], invocation.attributes["depth"]
-        half = len(operands) // 2
-        ciphertexts, plaintexts = operands[:half], operands[half:]
-        if invocation.attributes["polynomial_domain"] == "coefficient":
-            transform = Transform.of(_backend(invocation), "Q", depth, tables)
-            ciphertexts = tuple(transform.forward(ciphertext) for ciphertext in ciphertexts)
-        if invocation.operation_type is ckks.MultiplyPlaintextOp:
-            total = ckks_ops.multiply_plaintext(ciphertexts[0], plaintexts[0], rns_params)
-        else:
-            total = ckks_ops.sum_plaintext_products(list(ciphertexts), list(plaintexts), rns_params)
-        if output_domain(invocation) == "coefficient":
-            Transform.of(_backend(invocation), "Q", depth, tables).inverse_(total)
-        return total
+    def mutating_operator(self, invocation: OperationInvocation) -> Callable[..., Any]:
+        return ckks_ops.add_plaintext_
 
 
 class NativeAddManyImplementation(CompositeImplementation):
@@ -128,22 +123,19 @@ class NativeAddManyImplementation(CompositeImplementation):
     def recorded_as(self, invocation: OperationInvocation) -> str | None:
         return "add"
 
-    def materials(self, invocation: OperationInvocation) -> dict[str, str]:
-        return {"rns_parameters/Q": f"rns_parameters/Q/{invocation.attributes['depth']}"}
+    def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
+        return (f"rns_parameters/Q/{invocation.depth}",)
 
     def compute(
-        self,
-        invocation: OperationInvocation,
-        operands: tuple[torch.Tensor, ...],
-        tables: dict[str, torch.Tensor],
+        self, invocation: OperationInvocation, operands: Tensors, tables: Tables
     ) -> torch.Tensor:
         total = operands[0].clone(memory_format=torch.contiguous_format)
         for operand in operands[1:]:
-            rns_ops.add_standard_(total, operand, tables["rns_parameters/Q"])
+            rns_ops.add_standard_(total, operand, tables[f"rns_parameters/Q/{invocation.depth}"])
         return total
 
 
-class NativeScalarImplementation(CompositeImplementation):
+class NativeScalarImplementation(OperatorImplementation):
     """Add or multiply one real number: a constant residue a limb, the same in both domains."""
 
     name = "native-ckks-scalar"
@@ -153,43 +145,22 @@ class NativeScalarImplementation(CompositeImplementation):
         if invocation.operation_type is ckks.MultiplyScalarOp:
             return "multiply_plaintext"
         # A constant polynomial is its coefficient 0, and the same value at every root.
-        return "add_plaintext" if invocation.attributes["polynomial_domain"] == "ntt" else None
+        return "add_plaintext" if invocation.domain == "ntt" else None
 
-    def materials(self, invocation: OperationInvocation) -> dict[str, str]:
-        attributes = invocation.attributes
-        depth = attributes["depth"]
+    def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
+        attributes, depth = invocation.attributes, invocation.depth
         if invocation.operation_type is ckks.AddScalarOp:
             scale, form = attributes["scale"], "standard"
         else:
             scale, form = attributes["factor_scale"], "montgomery"
-        return {
-            "scalar": scalar_symbol(attributes["value"], scale, depth, form),
-            "rns_parameters/Q": f"rns_parameters/Q/{depth}",
-        }
+        symbol = scalar_symbol(attributes["value"], scale, depth, form)
+        return (symbol, f"rns_parameters/Q/{depth}")
 
-    def compute(
-        self,
-        invocation: OperationInvocation,
-        operands: tuple[torch.Tensor, ...],
-        tables: dict[str, torch.Tensor],
-    ) -> torch.Tensor:
-        (ciphertext,), scalar, rns_params = operands, tables["scalar"], tables["rns_parameters/Q"]
+    def operator(self, invocation: OperationInvocation) -> Operator:
         if invocation.operation_type is ckks.MultiplyScalarOp:
-            return rns_ops.multiply_montgomery(ciphertext, scalar, rns_params)
-        result = ciphertext.clone(memory_format=torch.contiguous_format)
-        # A constant polynomial is its coefficient 0, and the same value at every root.
-        constant_term = (
-            slice(0, 1)
-            if invocation.attributes["polynomial_domain"] == "coefficient"
-            else slice(None)
-        )
-        rns_ops.add_standard_(result[0][..., constant_term], scalar, rns_params)
-        return result
+            return rns_ops.multiply_montgomery
+        return partial(add_constant, invocation)
 
 
 def _stays_in_ntt(invocation: OperationInvocation) -> bool:
-    return invocation.attributes["polynomial_domain"] == output_domain(invocation) == "ntt"
-
-
-def _backend(invocation: OperationInvocation) -> str:
-    return require_ntt_backend(invocation.attributes.get("ntt_backend"))
+    return invocation.domain == invocation.output_domain == "ntt"

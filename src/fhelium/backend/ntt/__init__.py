@@ -6,6 +6,7 @@ from fhelium.backend.ntt.transforms import (
     IndexedNttImplementation,
     PackedNttImplementation,
     Transform,
+    ntt_backend_of,
     require_ntt_backend,
     transform_symbols,
 )
@@ -17,6 +18,7 @@ __all__ = [
     "IndexedNttImplementation",
     "PackedNttImplementation",
     "Transform",
+    "ntt_backend_of",
     "require_ntt_backend",
     "transform_symbols",
 ]

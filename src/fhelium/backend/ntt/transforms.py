@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
-from fhelium.backend.implementation import OperationImplementation
-from fhelium.backend.invocation import BoundResource, OperationInvocation
+from fhelium.backend.implementation import Operator, OperatorImplementation
+from fhelium.backend.invocation import OperationInvocation
 from fhelium.errors import ImplementationError
 from fhelium.ir.dialects import ckks, ntt
 from fhelium.native.wrapper import ntt_ops
@@ -39,16 +41,15 @@ def require_ntt_backend(name: str | None) -> str:
     return name
 
 
-def transform_symbols(backend: str, basis: str, depth: int) -> dict[str, str]:
-    """Map material names to symbols for both directions of a transform on one basis.
+def ntt_backend_of(invocation: OperationInvocation) -> str:
+    """Return the NTT backend that a call asks for."""
+    return require_ntt_backend(invocation.attributes.get("ntt_backend"))
 
-    The names are private to ``Transform``; they carry the basis so that one call may use two.
-    """
-    names = {f"rns_parameters/{basis}": f"rns_parameters/{basis}/{depth}"}
-    for direction in ("forward", "inverse"):
-        for symbol in direction_symbols(backend, direction, basis, depth):
-            names[f"{basis}/{symbol}"] = symbol
-    return names
+
+def transform_symbols(backend: str, basis: str, depth: int) -> tuple[str, ...]:
+    """Name the tables of both directions of a transform on one basis."""
+    directions = (direction_symbols(backend, way, basis, depth) for way in ("forward", "inverse"))
+    return (f"rns_parameters/{basis}/{depth}", *dict.fromkeys(itertools.chain(*directions)))
 
 
 def direction_symbols(backend: str, direction: str, basis: str, depth: int) -> tuple[str, ...]:
@@ -72,46 +73,41 @@ class Transform:
     rns_params: torch.Tensor
 
     @staticmethod
-    def of(backend: str, basis: str, depth: int, tables: dict[str, torch.Tensor]) -> Transform:
-        """Pick this basis's tables out of a composite's materials."""
-        return Transform(
-            backend,
-            {
-                direction: tuple(
-                    tables[f"{basis}/{symbol}"]
-                    for symbol in direction_symbols(backend, direction, basis, depth)
-                )
-                for direction in ("forward", "inverse")
-            },
-            tables[f"rns_parameters/{basis}"],
-        )
+    def of(backend: str, basis: str, depth: int, tables: Mapping[str, torch.Tensor]) -> Transform:
+        """Pick the tables of one basis and depth out of tables by symbol."""
+        found = {
+            way: tuple(tables[s] for s in direction_symbols(backend, way, basis, depth))
+            for way in ("forward", "inverse")
+        }
+        return Transform(backend, found, tables[f"rns_parameters/{basis}/{depth}"])
 
     def forward(self, residues: torch.Tensor) -> torch.Tensor:
         """Transform coefficients to NTT values."""
-        return self._run("forward", residues)
+        return self._run("forward", 0, residues)
 
     def forward_(self, residues: torch.Tensor) -> torch.Tensor:
         """Transform in place and return the same tensor."""
-        _OPERATORS[self.backend, "forward"][1](residues, *self.tables["forward"], self.rns_params)
+        self._run("forward", 1, residues)
         return residues
 
     def inverse(self, residues: torch.Tensor) -> torch.Tensor:
         """Transform NTT values to coefficients."""
-        return self._run("inverse", residues)
+        return self._run("inverse", 0, residues)
 
     def inverse_(self, residues: torch.Tensor) -> torch.Tensor:
         """Transform back in place and return the same tensor."""
-        _OPERATORS[self.backend, "inverse"][1](residues, *self.tables["inverse"], self.rns_params)
+        self._run("inverse", 1, residues)
         return residues
 
-    def _run(self, direction: str, residues: torch.Tensor) -> torch.Tensor:
-        operator = _OPERATORS[self.backend, direction][0]
+    def _run(self, direction: str, form: int, residues: torch.Tensor) -> Any:
+        operator = _OPERATORS[self.backend, direction][form]
         return operator(residues, *self.tables[direction], self.rns_params)
 
 
-class NativeNttImplementation(OperationImplementation):
+class NativeNttImplementation(OperatorImplementation):
     """Run one native NTT backend; the invocation's ``ntt_backend`` decides between them."""
 
+    family = "native-ntt"
     operation_types = (
         ckks.CoefficientToNttOp,
         ckks.NttToCoefficientOp,
@@ -122,40 +118,26 @@ class NativeNttImplementation(OperationImplementation):
     ntt_backend: str
 
     def supports(self, invocation: OperationInvocation) -> bool:
-        return require_ntt_backend(invocation.attributes.get("ntt_backend")) == self.ntt_backend
+        return ntt_backend_of(invocation) == self.ntt_backend
 
     def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
         if invocation.operand_count > 1:
             return ()  # the tables are operands already
-        attributes = invocation.attributes
-        depth, basis = attributes["depth"], attributes.get("modulus_basis", "Q")
-        tables = direction_symbols(self.ntt_backend, self._direction(invocation), basis, depth)
+        depth, basis = invocation.depth, invocation.attributes.get("modulus_basis", "Q")
+        tables = direction_symbols(self.ntt_backend, _direction(invocation), basis, depth)
         return (*tables, f"rns_parameters/{basis}/{depth}")
 
-    def execute(
-        self,
-        invocation: OperationInvocation,
-        inputs: tuple[torch.Tensor, ...],
-        resources: tuple[BoundResource, ...],
-        *,
-        in_place: bool,
-    ) -> tuple[torch.Tensor, ...]:
-        functional, mutating = _OPERATORS[self.ntt_backend, self._direction(invocation)]
-        if not in_place:
-            return (functional(*inputs),)
-        mutating(*inputs)
-        return (inputs[0],)
+    def operator(self, invocation: OperationInvocation) -> Operator:
+        return _OPERATORS[self.ntt_backend, _direction(invocation)][0]
 
-    @staticmethod
-    def _direction(invocation: OperationInvocation) -> str:
-        return "forward" if invocation.operation_type in _FORWARD_TYPES else "inverse"
+    def mutating_operator(self, invocation: OperationInvocation) -> Callable[..., Any]:
+        return _OPERATORS[self.ntt_backend, _direction(invocation)][1]
 
 
 class PackedNttImplementation(NativeNttImplementation):
     """The production transform: lazy butterflies over one packed table a limb."""
 
     name = "native-ntt-packed"
-    family = "native-ntt"
     ntt_backend = "packed"
 
 
@@ -163,5 +145,8 @@ class IndexedNttImplementation(NativeNttImplementation):
     """The validation transform: plain radix-2 butterflies driven by index tensors."""
 
     name = "native-ntt-radix2-indexed"
-    family = "native-ntt"
     ntt_backend = "radix2_indexed"
+
+
+def _direction(invocation: OperationInvocation) -> str:
+    return "forward" if invocation.operation_type in _FORWARD_TYPES else "inverse"

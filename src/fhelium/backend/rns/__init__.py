@@ -4,8 +4,8 @@ from fhelium.backend.rns.arithmetic import (
     NativeRnsLinearImplementation,
     NativeRnsMontgomeryImplementation,
 )
-from fhelium.backend.rns.basis import NativeBasisConversionImplementation
 from fhelium.backend.rns.ciphertexts import (
+    NativeBasisConversionImplementation,
     NativeRnsComponentImplementation,
     NativeRnsProductImplementation,
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
-import torch
-
-from fhelium.backend.implementation import OperationImplementation
-from fhelium.backend.invocation import BoundResource, OperationInvocation
+from fhelium.backend.implementation import Operator, OperatorImplementation
+from fhelium.backend.invocation import OperationInvocation
 from fhelium.ir.dialects import ckks, rns
 from fhelium.native.wrapper import rns_ops
 
@@ -30,7 +29,7 @@ _MONTGOMERY = {
 }
 
 
-class NativeRnsLinearImplementation(OperationImplementation):
+class NativeRnsLinearImplementation(OperatorImplementation):
     """Add, subtract and negate residues; a ciphertext sum is the residue sum of its rows."""
 
     name = "native-rns-linear"
@@ -44,21 +43,13 @@ class NativeRnsLinearImplementation(OperationImplementation):
     def material_symbols(self, invocation: OperationInvocation) -> tuple[str, ...]:
         if invocation.operation_type.name.startswith("rns."):
             return ()  # the parameter rows are an operand already
-        return (f"rns_parameters/Q/{invocation.attributes['depth']}",)
+        return (f"rns_parameters/Q/{invocation.depth}",)
 
-    def execute(
-        self,
-        invocation: OperationInvocation,
-        inputs: tuple[torch.Tensor, ...],
-        resources: tuple[BoundResource, ...],
-        *,
-        in_place: bool,
-    ) -> tuple[torch.Tensor, ...]:
-        functional, mutating = self._operators[invocation.operation_type]
-        if not in_place:
-            return (functional(*inputs),)
-        mutating(*inputs)
-        return (inputs[0],)
+    def operator(self, invocation: OperationInvocation) -> Operator:
+        return self._operators[invocation.operation_type][0]
+
+    def mutating_operator(self, invocation: OperationInvocation) -> Callable[..., Any]:
+        return self._operators[invocation.operation_type][1]
 
 
 class NativeRnsMontgomeryImplementation(NativeRnsLinearImplementation):
