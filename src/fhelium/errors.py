@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 
@@ -36,8 +38,7 @@ class FHEliumError(Exception):
         self.rule = rule
         self.remedy = remedy
         self.fields = fields
-        sentences = " ".join(f"{part.rstrip('.')}." for part in (fact, rule, remedy) if part)
-        super().__init__(f"{operation}: {sentences}" if sentences else operation)
+        super().__init__(_text(operation, fact, rule, remedy))
 
     def __getattr__(self, name: str) -> Any:
         # Only reached for names that normal lookup does not find: the extra fields.
@@ -56,6 +57,19 @@ class FHEliumError(Exception):
             self.remedy,
             self.fields,
         )
+
+
+def warn(category: type[Warning], operation: str, fact: str, rule: str, remedy: str) -> None:
+    """Warn in the words of an error, at the line outside this package that led here."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and f"{frame.f_globals.get('__name__')}.".startswith("fhelium."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(_text(operation, fact, rule, remedy), category, stacklevel=level)
+
+
+def _text(operation: str, *parts: str) -> str:
+    sentences = " ".join(f"{part.rstrip('.')}." for part in parts if part)
+    return f"{operation}: {sentences}" if sentences else operation
 
 
 def _rebuild(

@@ -114,6 +114,25 @@ def test_recording_lists_the_keys_without_computing(small) -> None:
     assert engine.rotate_by_step(x, 5).device.type == "cpu"
 
 
+def test_recording_goes_through_clear_operands(small) -> None:
+    """A clear operand made for a result that was not computed: its state is known all the same."""
+    engine = Engine(small.config)
+    x = engine.encrypt_message(message(), small.public_key, output_domain="ntt")
+    weights = message()
+
+    def scored(x):
+        y = engine.rotate_by_step(x, 3)
+        y = engine.multiply_plaintext(y, engine.prepare_plaintext(weights, like=y))
+        y = engine.rescale_to_next_depth(y)
+        return engine.add_plaintext(y, engine.prepare_plaintext(0.25, like=y, for_="add"))
+
+    with engine.record_keys() as needed:
+        recorded = scored(x)
+    assert needed.steps == (3,)
+    engine.add_keys(engine.create_evaluation_keys(small.secret_key, steps=needed.steps))
+    assert scored(x).state == recorded.state
+
+
 def test_recording_finds_wrong_states_too(small) -> None:
     x = small.engine.encrypt_message(message(), small.public_key)
     with small.engine.record_keys() as needed, pytest.raises(StateError, match="depth is"):

@@ -21,7 +21,7 @@ from fhelium.errors import (
     StateError,
 )
 from tests.eager.misuse import SECRET, SLOTS, refused, rows
-from tests.eager.support import PRIVATE, largest_error
+from tests.eager.support import PRIVATE, KeyedEngine, insecure_config, largest_error
 from tests.programs import run_python
 
 DOMAIN_REMEDY = "engine.coefficient_domain_to_ntt_domain"
@@ -267,6 +267,21 @@ def test_a_relabelled_ciphertext_never_decrypts(misfits, depth, domain):
                 e.decrypt_message(forged, misfits.sk, policy=policy)
             with pytest.raises(DecryptionError):
                 e.decrypt(forged, misfits.sk, policy=policy)
+
+
+@pytest.mark.parametrize("domain", ["coefficient", "ntt"])
+def test_a_relabelled_ciphertext_never_decrypts_beyond_the_doubles(domain):
+    """Coefficients of a modulus past 2^1024 pass the doubles too: no size at all is no message."""
+    keyed = KeyedEngine.make(insecure_config(depth=35, scale_bits=40, N=64), steps=())
+    assert keyed.config.modulus() > 2**1024
+    other = keyed.engine.create_secret_key()
+    message = keyed.encrypt(torch.zeros(2, 32), output_domain=domain)
+    forged = Ciphertext(message.data, message.state.replace(key_id=other.key_id))
+    for policy in (None, PRIVATE):
+        with pytest.raises(DecryptionError):
+            keyed.engine.decrypt_message(forged, other, policy=policy)
+        with pytest.raises(DecryptionError):
+            keyed.engine.decrypt(forged, other, policy=policy)
 
 
 def test_bounds_refuse_before_garbage(small):

@@ -13,7 +13,9 @@ import pytest
 import torch
 
 from fhelium import Ciphertext, CkksConfig, Engine
+from fhelium.backend.ckks import CkksDeviceResources
 from fhelium.errors import DecryptionWarning, InsecureWarning, RandomnessError
+from fhelium.rng import RandomSource, no_randomness
 from tests.eager.support import PRIVATE, KeyedEngine, insecure_config, unchanged, uniform
 from tests.programs import run_python
 
@@ -98,6 +100,26 @@ def test_every_operation_draws_its_own_bytes_from_the_system(small, monkeypatch)
     assert len(drawn[-2:]) == len(set(drawn[-2:])) == 2
 
 
+def test_a_refused_draw_says_which_operation_it_was_for(small):
+    """Where no randomness may be drawn, each operation that needs some refuses in its own name."""
+    e, key = small.engine, small.secret_key
+    plain = e.encode(0.5)
+    for name, call in {
+        "create_secret_key": e.create_secret_key,
+        "create_public_key": lambda: e.create_public_key(key),
+        "create_relinearization_key": lambda: e.create_relinearization_key(key),
+        "create_rotation_key": lambda: e.create_rotation_key(1, key),
+        "create_conjugation_key": lambda: e.create_conjugation_key(key),
+        "create_switching_key": lambda: e.create_switching_key(key, key),
+        "encrypt": lambda: e.encrypt(plain, small.public_key),
+        "encrypt_message": lambda: small.encrypt(0.5),
+        "encrypt_with_secret_key": lambda: e.encrypt_with_secret_key(0.5, key),
+    }.items():
+        with no_randomness(), pytest.raises(RandomnessError) as caught:
+            call()
+        assert caught.value.operation == name
+
+
 def test_equal_bytes_give_equal_ciphertexts(small, monkeypatch):
     """Nothing but the system's bytes enters: with those fixed, encryption is a function."""
     monkeypatch.setattr(os, "urandom", lambda count: bytes(count))
@@ -139,6 +161,17 @@ def test_ranks_of_one_seed_differ(small, monkeypatch):
             engine = Engine(small.config, rng_seed=3)
         found.append(engine.create_secret_key().data)
     assert not torch.equal(*found)
+
+
+def test_a_seed_warns_at_the_line_that_gave_it(small):
+    for call in (
+        lambda: Engine(small.config, rng_seed=1),
+        lambda: CkksDeviceResources(config=small.config, rng_seed=1),
+        lambda: RandomSource(1),
+    ):
+        with pytest.warns(InsecureWarning, match=r"^RandomSource: rng_seed .*\. .*\.$") as caught:
+            call()
+        assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_a_seed_marks_what_it_makes():
@@ -354,6 +387,31 @@ def test_the_answer_covers_the_exact_value(fresh):
     assert correlation < 6 / math.sqrt(len(first))
 
 
+@pytest.mark.parametrize("backend", ["packed", "radix2_indexed"])
+@pytest.mark.parametrize("domain", ["coefficient", "ntt"])
+def test_every_polynomial_is_covered_whatever_its_strides(fresh, backend, domain):
+    """Noise that went into a copy would give the exact result away."""
+    engine = Engine(fresh.config, ntt_backend=backend)
+    batch = fresh.encrypt(torch.zeros(2, 3, fresh.config.num_slots), output_domain=domain)
+    data = batch.data
+    for other in (
+        data.transpose(1, 2),
+        data.transpose(1, 2).contiguous().transpose(1, 2),
+        data.transpose(0, 2).contiguous().transpose(0, 2),
+        data.transpose(-1, -2).contiguous().transpose(-1, -2),
+        data.transpose(1, -1).contiguous().transpose(1, -1),
+        data[:, :1].expand(2, 4, 3, *data.shape[-2:]),
+        data[:, :, :0],
+    ):
+        strided = Ciphertext(other, batch.state)
+        exact = engine.decrypt(strided, fresh.secret_key, policy=PRIVATE)
+        covered = engine.decrypt(strided, fresh.secret_key)
+        differs = (exact.data != covered.data).flatten(-2).any(-1)
+        assert differs.all()
+        plain = Ciphertext(other.contiguous(), batch.state)
+        assert torch.equal(covered.data, engine.decrypt(plain, fresh.secret_key).data)
+
+
 def test_covering_noises_of_one_polynomial_do_not_cancel(fresh):
     """Noise of two widths over one polynomial must not be one draw stretched: the difference of the
     answers would give the draw, and so the exact value."""
@@ -410,6 +468,7 @@ def test_many_distinct_answers_warn_once(fresh):
         guarded(fresh, batch[127])
     assert len(caught) == 1
     assert fresh.secret_key.key_id in str(caught[0].message)
+    assert caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error", DecryptionWarning)
         guarded(fresh, batch)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
+from fhelium import Ciphertext, Plaintext
 from fhelium.errors import OperandTypeError, StateError
+from fhelium.values import CkksState
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +61,23 @@ def test_a_key_of_another_kind(small, x):
     key = small.keys.relinearization()
     with pytest.raises(OperandTypeError, match=r"key is a RelinearizationKey, needed is a Rot"):
         small.engine.rotate_with_key(x, key)
+
+
+def test_values_over_the_special_primes_are_refused(small):
+    """QP is for keys: what lies over it is neither encoded nor encrypted as the codec reads it."""
+    engine, config, key = small.engine, small.config, small.secret_key
+    rows = torch.zeros(len(config.primes), config.N, dtype=config.dtype)
+    state = CkksState.fresh(config, modulus_basis="QP", components=1)
+    plain = Plaintext(rows, state)
+    hidden = Ciphertext(torch.stack([rows, rows]), state.replace(components=2, key_id=key.key_id))
+    for call in (
+        lambda: engine.decode(plain),
+        lambda: engine.encrypt(plain, small.public_key),
+        lambda: engine.decrypt(hidden, key),
+        lambda: engine.decrypt_message(hidden, key),
+        lambda: engine.decrypt_for_release(hidden, key, circuit="none", queries=1),
+        lambda: engine.precision(0.0, hidden, key),
+        lambda: engine.negate(hidden),
+    ):
+        with pytest.raises(StateError, match=r"modulus basis is QP, needed is Q\. "):
+            call()

@@ -110,7 +110,7 @@ def test_key_tensor_holds_the_bytes() -> None:
 
 def test_secure_roots_never_repeat() -> None:
     a, b = RandomSource(), RandomSource()
-    roots = {s.root(Domain.SECRET_KEY) for s in (a, b) for _ in range(100)}
+    roots = {s.root(Domain.SECRET_KEY, "test") for s in (a, b) for _ in range(100)}
     assert len(roots) == 200
     assert {len(root) for root in roots} == {32}
     assert not a.insecure
@@ -119,7 +119,7 @@ def test_secure_roots_never_repeat() -> None:
 def test_secure_source_warns_of_nothing() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        RandomSource().root(Domain.SECRET_KEY)
+        RandomSource().root(Domain.SECRET_KEY, "test")
 
 
 def test_seeded_sources_repeat_each_other_and_never_themselves(
@@ -129,25 +129,25 @@ def test_seeded_sources_repeat_each_other_and_never_themselves(
     domains = [Domain.SECRET_KEY, Domain.SECRET_KEY, Domain.PUBLIC_SEED]
     a, b, c = seeded(5), seeded(5), seeded(6)
     assert a.insecure
-    first, second, third = ([s.root(d) for d in domains] for s in (a, b, c))
+    first, second, third = ([s.root(d, "test") for d in domains] for s in (a, b, c))
     assert first == second
     assert len({*first, *third}) == 6
     # The domain counts, not only the call.
-    assert seeded(5).root(Domain.PUBLIC_SEED) != first[0]
-    assert seeded(-5).root(Domain.SECRET_KEY) != first[0]
+    assert seeded(5).root(Domain.PUBLIC_SEED, "test") != first[0]
+    assert seeded(-5).root(Domain.SECRET_KEY, "test") != first[0]
 
 
 def test_ranks_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     roots = []
     for rank in ("0", "1", "10"):
         monkeypatch.setenv("RANK", rank)
-        roots.append(seeded(5).root(Domain.SECRET_KEY))
+        roots.append(seeded(5).root(Domain.SECRET_KEY, "test"))
     monkeypatch.delenv("RANK")
-    assert seeded(5).root(Domain.SECRET_KEY) == roots[0]
+    assert seeded(5).root(Domain.SECRET_KEY, "test") == roots[0]
     assert len(set(roots)) == 3
     monkeypatch.setenv("RANK", "first")
     with pytest.raises(RandomnessError, match="RANK is 'first'"):
-        seeded(5).root(Domain.SECRET_KEY)
+        seeded(5).root(Domain.SECRET_KEY, "test")
 
 
 def test_threads_share_no_root() -> None:
@@ -157,7 +157,7 @@ def test_threads_share_no_root() -> None:
     def draw() -> None:
         start.wait()
         for _ in range(200):
-            roots.append(source.root(Domain.ENCRYPTION_MASK))
+            roots.append(source.root(Domain.ENCRYPTION_MASK, "test"))
 
     threads = [threading.Thread(target=draw) for _ in range(8)]
     for thread in threads:
@@ -165,7 +165,7 @@ def test_threads_share_no_root() -> None:
     for thread in threads:
         thread.join()
     serial = seeded(1)
-    assert set(roots) == {serial.root(Domain.ENCRYPTION_MASK) for _ in range(1600)}
+    assert set(roots) == {serial.root(Domain.ENCRYPTION_MASK, "test") for _ in range(1600)}
     assert len(roots) == 1600
 
 
@@ -194,7 +194,7 @@ def test_source_is_not_copied_pickled_or_shown() -> None:
                 action(source)
     with pytest.warns(InsecureWarning) as record:
         source = RandomSource(seed)
-    root = source.root(Domain.SECRET_KEY)
+    root = source.root(Domain.SECRET_KEY, "test")
     text = repr(source) + str(source) + str(record[0].message)
     assert repr(source) == "RandomSource(seeded for tests, insecure)"
     assert str(seed) not in text
@@ -273,7 +273,7 @@ for function in (
 ):
     print(in_child(lambda: attempt(function)))
 rng.require_unforked("parent")
-print(len(secure.root(rng.Domain.SECRET_KEY)))
+print(len(secure.root(rng.Domain.SECRET_KEY, "test")))
 """)
         *refusals, parent = out.splitlines()
         assert len(refusals) == 5
@@ -286,7 +286,7 @@ print(len(secure.root(rng.Domain.SECRET_KEY)))
     def test_child_forked_before_native_work_is_free_and_different(self) -> None:
         out = run("""
 source = rng.RandomSource()
-draw = lambda: source.root(rng.Domain.SECRET_KEY).hex()
+draw = lambda: source.root(rng.Domain.SECRET_KEY, "test").hex()
 print(draw(), in_child(draw), in_child(draw))
 print(in_child(lambda: (work(), draw())[1]))
 """)
@@ -298,7 +298,7 @@ print(in_child(lambda: (work(), draw())[1]))
         out = run("""
 source = rng.RandomSource(3)
 print(in_child(lambda: attempt(lambda: source.root(rng.Domain.SECRET_KEY, "encrypt"))))
-print(in_child(lambda: rng.RandomSource(3).root(rng.Domain.SECRET_KEY).hex()))
+print(in_child(lambda: rng.RandomSource(3).root(rng.Domain.SECRET_KEY, "test").hex()))
 """)
         refusal, fresh = out.splitlines()
         assert refusal.startswith("encrypt: a seeded source of process ")
@@ -325,7 +325,7 @@ def test_no_entropy_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(os, "urandom", broken)
     with pytest.raises(RandomnessError, match="gave no random bytes"):
-        RandomSource().root(Domain.SECRET_KEY)
+        RandomSource().root(Domain.SECRET_KEY, "test")
 
 
 def test_rng_stands_below_native_and_values() -> None:

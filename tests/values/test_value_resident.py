@@ -69,7 +69,7 @@ def test_moving_to_where_it_is_returns_the_value_itself(value):
 
 @pytest.mark.parametrize("target", [torch.float32, None, 1.5])
 def test_moving_takes_devices_only(value, target):
-    with pytest.raises(TypeError, match="A value moves between devices and keeps its dtype"):
+    with pytest.raises(TypeError, match="residues keep their dtype"):
         value.to(target)
 
 

@@ -13,14 +13,10 @@ import torch
 
 from fhelium.backend import OperationBackend
 from fhelium.backend.ntt import require_ntt_backend
-from fhelium.config import CkksConfig, Preset
+from fhelium.config import DEFAULT_PRESET, CkksConfig, Preset
 from fhelium.eager.dispatcher import DeviceDispatcher
 from fhelium.eager.recorder import Recording, unread_results
-from fhelium.errors import (
-    FHEliumError,
-    OperandTypeError,
-    StateError,
-)
+from fhelium.errors import FHEliumError, OperandTypeError, StateError
 from fhelium.ir.methods.core import DeclaredMethods, flattened
 from fhelium.ir.methods.key_record import KeyRecord
 from fhelium.ir.operation import DeclaredOperation
@@ -34,8 +30,6 @@ from fhelium.values import (
     SecretKey,
     require_same_device,
 )
-
-DEFAULT_PRESET = Preset.slots8192_scale40_depth7_int64
 
 
 class EngineCore(DeclaredMethods):
@@ -195,11 +189,6 @@ class EngineCore(DeclaredMethods):
                 "Pass the one that engine.create_secret_key() made",
             )
         self._require_context(operation, secret_key.state)
-
-
-def device_of(device: torch.device | str | None) -> torch.device:
-    """Return the device an argument names; the CPU where it names none."""
-    return torch.device("cpu" if device is None else device)
 
 
 _state_of = attrgetter("state")

@@ -14,18 +14,18 @@ from fhelium.backend.ckks.encryption import decode_slots, decrypt_residues
 from fhelium.eager.encryption import EncryptionMethods
 from fhelium.eager.host_reads import require_host
 from fhelium.eager.policy import DecryptPolicy, require_policy
-from fhelium.errors import BoundError, DecryptionError, DeviceMismatchError, StateError
+from fhelium.errors import BoundError, DecryptionError, StateError
 from fhelium.ir import noise
-from fhelium.ir.rules import known_sum, require
+from fhelium.ir.rules import known_sum, require_ciphertext
 from fhelium.native.wrapper import random_ops, rns_ops
 from fhelium.rng import Domain, derive, key_tensor
 from fhelium.values import (
     Ciphertext,
-    CkksState,
     Plaintext,
     SecretKey,
     half_modulus,
     require_same_context,
+    require_same_device,
 )
 
 # Smallest deviation of the covering noise: 3.19 sqrt(128), the error's own times sqrt(128).
@@ -119,14 +119,12 @@ class DecryptionMethods(EncryptionMethods):
 
     def _read_slots(self, operation: str, plaintext: Plaintext) -> torch.Tensor:
         """Decode a decrypted polynomial, or refuse one that its bounds do not allow."""
-        state = plaintext.state
-        assert state.scale is not None
-        assert state.depth is not None
         resources = self.dispatcher(plaintext.device).resources
-        slots = decode_slots(resources, plaintext.data, state.scale, state.depth)
-        limit = known_sum(state.message_bound, state.noise_bound)
+        slots = decode_slots(resources, plaintext.data, plaintext.scale, plaintext.depth)
+        limit = known_sum(plaintext.message_bound, plaintext.noise_bound)
         # The small factor allows for float rounding of the largest slot only.
-        if limit is not None and slots.numel() and _largest(slots) > limit * (1 + 1e-9):
+        # What no double holds comes out as NaN, which is no size either.
+        if limit is not None and slots.numel() and not _largest(slots) <= limit * (1 + 1e-9):
             raise DecryptionError(
                 operation,
                 f"a slot is larger than the ciphertext's bound {limit:.6g}",
@@ -147,12 +145,10 @@ class DecryptionMethods(EncryptionMethods):
         exact = self._open(operation, ciphertext, secret_key)
         if policy is not None and policy.kind == "private":
             return exact
-        state, sigma = exact.state, LEAST_SIGMA
-        if state.noise_bound is not None:
-            assert state.scale is not None
-            typical = noise.typical_coefficient_noise(self.config, state.noise_bound, state.scale)
-            sigma = max(sigma, typical)
-        self._require_coverable(operation, state, sigma)
+        sigma, bound = LEAST_SIGMA, exact.noise_bound
+        if bound is not None:
+            sigma = max(sigma, noise.typical_coefficient_noise(self.config, bound, exact.scale))
+        self._require_coverable(operation, exact, sigma)
         digests = list(query_digests(exact.data, self._rns_parameters(exact), sigma))
         for digest in digests:
             secret_key.count_query(digest)
@@ -168,35 +164,21 @@ class DecryptionMethods(EncryptionMethods):
         state = ciphertext.state
         names = ("the ciphertext", "the secret key")
         require_same_context(operation, state, secret_key.state, names=names)
-        require(
-            operation,
-            state,
-            "residue_representation",
-            "standard",
-            "Convert it with a from-Montgomery transition",
-            "ciphertext",
-        )
-        if ciphertext.device != secret_key.device:
-            raise DeviceMismatchError(
-                operation,
-                f"the ciphertext is on {ciphertext.device}, the key on {secret_key.device}",
-                "All operands live on one device; nothing is moved unasked",
-                "Move one with .to(device)",
-            )
-        assert state.depth is not None
-        resources = self.dispatcher(ciphertext.device).resources
+        require_ciphertext(operation, state)
+        require_same_device(operation, (ciphertext, secret_key), names)
         residues = decrypt_residues(
-            resources,
+            self.dispatcher(ciphertext.device).resources,
             self._ntt_backend,
             ciphertext.data,
             secret_key.data,
-            state.depth,
+            ciphertext.depth,
             from_ntt=state.polynomial_domain == "ntt",
         )
         result = state.replace(components=1, polynomial_domain="coefficient")
-        return Plaintext(residues, result)
+        # Contiguous whatever the ciphertext's strides: covering noise is added to views of it.
+        return Plaintext(residues.contiguous(), result)
 
-    def _require_coverable(self, operation: str, state: CkksState, sigma: float) -> None:
+    def _require_coverable(self, operation: str, exact: Plaintext, sigma: float) -> None:
         """Refuse covering noise that the sampler cannot draw, or that might wrap around."""
         if sigma > _WIDEST_SIGMA:
             raise StateError(
@@ -205,18 +187,17 @@ class DecryptionMethods(EncryptionMethods):
                 "It is as wide as the value's error, which a product's scale makes large",
                 "Rescale first with engine.rescale_to_next_depth",
             )
-        if state.noise_bound is None or state.message_bound is None:
+        bound = known_sum(exact.message_bound, exact.noise_bound)
+        if bound is None:
             return
-        assert state.scale is not None
-        assert state.depth is not None
-        size = (state.message_bound + state.noise_bound) * state.scale
-        room = half_modulus(self.config, "Q", state.depth)
+        size = bound * exact.scale
+        room = half_modulus(self.config, "Q", exact.depth)
         if not size + _SAMPLER_TAIL * sigma + 1 < room:
             raise BoundError(
                 operation,
                 f"the value needs 2^{math.log2(size):.2f} and covering noise up to "
                 f"2^{math.log2(_SAMPLER_TAIL * sigma):.2f}, half the modulus at depth "
-                f"{state.depth} is 2^{math.log2(room):.2f}",
+                f"{exact.depth} is 2^{math.log2(room):.2f}",
                 "A value beyond half the modulus decrypts to garbage",
                 "Tighten the bound with engine.assume_message_bound where that is true, or "
                 "decrypt with policy=DecryptPolicy.private() for yourself alone",
@@ -224,16 +205,15 @@ class DecryptionMethods(EncryptionMethods):
 
     def _cover(self, exact: Plaintext, sigma: float, keys: list[bytes]) -> Plaintext:
         """Add to each polynomial, in place, the noise of its key; return it with its new bound."""
-        state, residues = exact.state, exact.data
-        assert state.scale is not None
-        rns_params = self._rns_parameters(exact)
+        residues, rns_params = exact.data, self._rns_parameters(exact)
         for polynomial, key in zip(_polynomials(residues), keys, strict=True):
             stream = key_tensor(key)
             drawn = random_ops.sample_rounded_gaussian(stream, sigma, 1, self.config.N)[0]
             drawn = rns_ops.reduce_integers(drawn.to(residues.device), rns_params, residues.dtype)
             rns_ops.add_standard_(polynomial, drawn, rns_params)
-        added = noise.covering(self.config, sigma, state.scale)
-        return Plaintext(residues, state.replace(noise_bound=known_sum(state.noise_bound, added)))
+        added = noise.covering(self.config, sigma, exact.scale)
+        bound = known_sum(exact.noise_bound, added)
+        return Plaintext(residues, exact.state.replace(noise_bound=bound))
 
     def _rns_parameters(self, plaintext: Plaintext) -> torch.Tensor:
         resources = self.dispatcher(plaintext.device).resources
@@ -250,7 +230,7 @@ def _largest(slots: torch.Tensor) -> float:
 
 def _polynomials(residues: torch.Tensor) -> torch.Tensor:
     """Return views [polynomial, limb, N] of decrypted residues [*batch, limb, N]."""
-    return residues.flatten(0, -3) if residues.dim() > 2 else residues[None]
+    return residues.view(-1, *residues.shape[-2:])
 
 
 def query_digests(

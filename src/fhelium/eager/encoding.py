@@ -10,7 +10,7 @@ import torch
 
 from fhelium.backend.ckks.composed_encryption import transform_on
 from fhelium.backend.ckks.encryption import decode_slots, encode_slots
-from fhelium.eager.core import EngineCore, device_of
+from fhelium.eager.core import EngineCore
 from fhelium.eager.host_reads import require_host
 from fhelium.eager.messages import prepare_message
 from fhelium.errors import DepthExhaustedError, OperandTypeError, ParameterError, StateError
@@ -18,12 +18,7 @@ from fhelium.ir import noise
 from fhelium.ir.dialects.ckks.scalars import factor_scale
 from fhelium.ir.rules import covering_power, require
 from fhelium.native.wrapper import rns_ops
-from fhelium.values import (
-    Ciphertext,
-    CkksState,
-    Plaintext,
-    half_modulus,
-)
+from fhelium.values import Ciphertext, CkksState, Plaintext, device_of, half_modulus
 
 # A clear factor may have any size; its declared bound is a power of two that covers it.
 _UNBOUNDED = math.inf
@@ -72,7 +67,8 @@ class EncodingMethods(EngineCore):
         """
         require_host("encode", "the message")
         bound = real_number("encode", "message_bound", message_bound)
-        return self._encode("encode", message, depth, scale, bound, device_of(device))
+        place = device_of("encode", "cpu" if device is None else device)
+        return self._encode("encode", message, depth, scale, bound, place)
 
     def decode(self, plaintext: Plaintext, *, real: bool = False) -> torch.Tensor:
         """Read the slots of a plaintext: exact centred CRT, divided by the scale, evaluated.
@@ -97,19 +93,9 @@ class EncodingMethods(EngineCore):
         Source:
             Cheon, Kim, Kim, Song (ASIACRYPT 2017), Dcd.
         """
-        if not isinstance(plaintext, Plaintext):
-            raise OperandTypeError(
-                "decode",
-                f"plaintext is a {type(plaintext).__name__}, needed is a Plaintext",
-                "Only clear values can be decoded",
-                "Decrypt a ciphertext first",
-            )
         self._require_encoded("decode", plaintext)
-        state = plaintext.state
-        assert state.scale is not None
-        assert state.depth is not None
         resources = self.dispatcher(plaintext.device).resources
-        slots = decode_slots(resources, plaintext.data, state.scale, state.depth)
+        slots = decode_slots(resources, plaintext.data, plaintext.scale, plaintext.depth)
         return slots.real.clone() if real else slots
 
     def prepare_plaintext(
@@ -158,14 +144,14 @@ class EncodingMethods(EngineCore):
                 "Pass one of the two",
             )
         self._require_ciphertext(operation, like)
-        depth, scale = like.state.depth, like.state.scale
-        assert depth is not None
-        if for_ == "multiply":
-            scale = factor_scale(like.state)
-        encoded = self._encode(operation, message, depth, scale, message_bound, like.device)
+        depth, scale = like.depth, factor_scale(like.state) if for_ == "multiply" else like.scale
+        place = like.device
+        if place.type == "meta":  # a recorded result: the message is read where it is all the same
+            place = message.device if isinstance(message, torch.Tensor) else torch.device("cpu")
+        encoded = self._encode(operation, message, depth, scale, message_bound, place)
         if for_ == "add" and like.state.polynomial_domain == "coefficient":
             return encoded
-        resources = self.dispatcher(like.device).resources
+        resources = self.dispatcher(place).resources
         transform = transform_on(resources, self._ntt_backend, "Q", depth)
         rows = transform.forward(encoded.data)
         state = encoded.state.replace(polynomial_domain="ntt")
@@ -216,28 +202,30 @@ class EncodingMethods(EngineCore):
             device=device,
         )
         bound = covering_power(_largest(slots)) if message_bound is None else message_bound
-        state = CkksState(
-            config=config,
-            depth=depth,
-            scale=actual,
-            polynomial_domain="coefficient",
-            modulus_basis="Q",
-            residue_representation="standard",
-            components=1,
-            noise_bound=noise.encoding(config, actual, bound).bound,
-            message_bound=bound,
-            insecure=config.insecure,
+        fresh = CkksState.fresh(
+            config, depth=depth, scale=actual, components=1, operation=operation
         )
-        state.check_bounds(operation)
+        error = noise.encoding(config, actual, bound).bound
+        state = fresh.replace(noise_bound=error, message_bound=bound).check_bounds(operation)
         return Plaintext(encode_slots(resources, slots, actual, depth), state)
 
-    def _require_encoded(self, operation: str, plaintext: Plaintext) -> None:
+    def _require_encoded(self, operation: str, plaintext: object) -> None:
+        if not isinstance(plaintext, Plaintext):
+            raise OperandTypeError(
+                operation,
+                f"plaintext is a {type(plaintext).__name__}, needed is a Plaintext",
+                "Encoded values are decoded and encrypted",
+                "Use what engine.encode or engine.decrypt gives, or engine.encrypt_message",
+            )
         self._require_context(operation, plaintext.state)
         remedy = "Use the plaintext that engine.encode gives"
-        require(operation, plaintext.state, "polynomial_domain", "coefficient", remedy, "plaintext")
-        require(
-            operation, plaintext.state, "residue_representation", "standard", remedy, "plaintext"
-        )
+        needed = {
+            "modulus_basis": "Q",
+            "polynomial_domain": "coefficient",
+            "residue_representation": "standard",
+        }
+        for axis, value in needed.items():
+            require(operation, plaintext.state, axis, value, remedy, "plaintext")
 
 
 def real_number(operation: str, name: str, value: object) -> float:

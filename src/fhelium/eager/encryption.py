@@ -7,7 +7,6 @@ from typing import Any
 import torch
 
 from fhelium.backend.ckks.encryption import encrypt_with_public_key, encrypt_with_secret_key
-from fhelium.eager.core import device_of
 from fhelium.eager.encoding import EncodingMethods, real_number
 from fhelium.errors import DeviceMismatchError, OperandTypeError
 from fhelium.ir import noise
@@ -19,8 +18,12 @@ from fhelium.values import (
     PolynomialDomain,
     PublicKey,
     SecretKey,
+    device_of,
     require_same_context,
+    require_same_device,
 )
+
+_NAMES = ("the plaintext", "the public key")
 
 
 class EncryptionMethods(EncodingMethods):
@@ -66,21 +69,8 @@ class EncryptionMethods(EncodingMethods):
         operation = "encrypt"
         require_unrecorded(operation)
         self._require_public_key(operation, public_key)
-        if not isinstance(plaintext, Plaintext):
-            raise OperandTypeError(
-                operation,
-                f"plaintext is a {type(plaintext).__name__}, needed is a Plaintext",
-                "Encoded values are encrypted",
-                "Encode it first with engine.encode, or use engine.encrypt_message",
-            )
         self._require_encoded(operation, plaintext)
-        if plaintext.device != public_key.device:
-            raise DeviceMismatchError(
-                operation,
-                f"the plaintext is on {plaintext.device}, the public key on {public_key.device}",
-                "All operands live on one device; nothing is moved unasked",
-                "Move one with .to(device)",
-            )
+        require_same_device(operation, (plaintext, public_key), _NAMES)
         return self._encrypt(operation, plaintext, public_key, output_domain)
 
     def encrypt_message(
@@ -129,7 +119,7 @@ class EncryptionMethods(EncodingMethods):
         operation = "encrypt_message"
         require_unrecorded(operation)
         self._require_public_key(operation, public_key)
-        target = public_key.device if device is None else device_of(device)
+        target = public_key.device if device is None else device_of(operation, device)
         if target != public_key.device:
             raise DeviceMismatchError(
                 operation,
@@ -195,10 +185,9 @@ class EncryptionMethods(EncodingMethods):
         bound = real_number(operation, "message_bound", message_bound)
         plaintext = self._encode(operation, message, depth, scale, bound, secret_key.device)
         state = plaintext.state
-        assert state.scale is not None
         resources = self.dispatcher(plaintext.device).resources
-        seed = self._random.root(Domain.PUBLIC_SEED)
-        root = self._random.root(Domain.ENCRYPTION_ERROR)
+        seed = self._random.root(Domain.PUBLIC_SEED, operation)
+        root = self._random.root(Domain.ENCRYPTION_ERROR, operation)
         data = encrypt_with_secret_key(
             resources,
             self._ntt_backend,
@@ -209,7 +198,7 @@ class EncryptionMethods(EncodingMethods):
             depth,
             to_ntt=domain == "ntt",
         )
-        added = noise.secret_key_encryption(self.config, state.scale).bound
+        added = noise.secret_key_encryption(self.config, plaintext.scale).bound
         result = state.replace(
             components=2,
             polynomial_domain=domain,
@@ -226,30 +215,25 @@ class EncryptionMethods(EncodingMethods):
         public_key: PublicKey,
         output_domain: PolynomialDomain,
     ) -> Ciphertext:
-        names = ("the plaintext", "the public key")
-        require_same_context(operation, plaintext.state, public_key.state, names=names)
+        require_same_context(operation, plaintext.state, public_key.state, names=_NAMES)
         domain = chosen_domain(operation, output_domain, "coefficient")
         state = plaintext.state
-        depth, scale = state.depth, state.scale
-        assert depth is not None
-        assert scale is not None
         resources = self.dispatcher(plaintext.device).resources
         data = encrypt_with_public_key(
             resources,
             self._ntt_backend,
             plaintext.data,
             public_key.data,
-            self._random.root(Domain.ENCRYPTION_MASK),
-            depth,
+            self._random.root(Domain.ENCRYPTION_MASK, operation),
+            plaintext.depth,
             to_ntt=domain == "ntt",
         )
+        added = noise.public_key_encryption(self.config, plaintext.scale).bound
         result = state.replace(
             components=2,
             polynomial_domain=domain,
             key_id=public_key.key_id,
-            noise_bound=known_sum(
-                state.noise_bound, noise.public_key_encryption(self.config, scale).bound
-            ),
+            noise_bound=known_sum(state.noise_bound, added),
             insecure=self.insecure or public_key.state.insecure or state.insecure,
         )
         return Ciphertext(data, result.check_bounds(operation))

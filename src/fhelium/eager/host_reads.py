@@ -9,14 +9,6 @@ from fhelium.rng import is_recorded
 def require_host(operation: str, reads: str) -> None:
     """Refuse a call while work is recorded for replay: no replay would read on the host again.
 
-    Args:
-        operation: Name of the caller, for the error text.
-        reads: What it reads there.
-
-    Raises:
-        RecordingError: Work is being captured, or is warmed up for that. Make the call outside
-            the captured callable.
-
     Example:
         >>> require_host("decrypt", "the result")
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
@@ -15,11 +15,11 @@ from fhelium.backend.ckks.key_generation import (
     square_secret,
 )
 from fhelium.backend.memory import require_memory
-from fhelium.eager.core import EngineCore, device_of
+from fhelium.eager.core import EngineCore
 from fhelium.errors import StateError
 from fhelium.rng import Domain
+from fhelium.text import size_text
 from fhelium.values import (
-    CkksState,
     ConjugationKey,
     EvaluationKeys,
     PublicKey,
@@ -27,16 +27,17 @@ from fhelium.values import (
     RotationKey,
     SecretKey,
     SwitchingKey,
-    TensorResident,
     conjugation_element,
+    device_of,
     galois_element,
     key_state,
     require_same_device,
 )
-from fhelium.values.text import size_text
 
 Progress = Callable[[int, int], None]
 """Called after each key with (keys made, keys in all)."""
+
+_Key = TypeVar("_Key", bound=PublicKey | SwitchingKey)
 
 _WORKING_KEYS = 2  # while a key is made, what it is made from takes as much as two more
 
@@ -61,10 +62,14 @@ class KeyMethods(EngineCore):
             Bossuat et al. (IACR CiC 2025), "Security guidelines for implementing homomorphic
             encryption": ternary secrets.
         """
-        resources = self.dispatcher(device_of(device)).resources
-        data = sample_secret(resources, self._ntt_backend, self._random.root(Domain.SECRET_KEY))
-        key_id = self._random.root(Domain.KEY_ID)[:16].hex()
-        return SecretKey(data, self._key_state(key_id, components=1))
+        operation = "create_secret_key"
+        place = device_of(operation, "cpu" if device is None else device)
+        resources = self.dispatcher(place).resources
+        root = self._random.root(Domain.SECRET_KEY, operation)
+        data = sample_secret(resources, self._ntt_backend, root)
+        key_id = self._random.root(Domain.KEY_ID, operation)[:16].hex()
+        state = key_state(self.config, key_id=key_id, components=1, insecure=self.insecure)
+        return SecretKey(data, state)
 
     def create_public_key(
         self, secret_key: SecretKey, *, device: torch.device | str | None = None
@@ -89,13 +94,7 @@ class KeyMethods(EngineCore):
             Lyubashevsky, Peikert, Regev (EUROCRYPT 2010), "On ideal lattices and learning with
             errors over rings".
         """
-        self._require_secret_key("create_public_key", secret_key)
-        resources = self.dispatcher(secret_key.device).resources
-        seed = self._random.root(Domain.PUBLIC_SEED)
-        root = self._random.root(Domain.KEY_ERROR)
-        data = make_public_key(resources, self._ntt_backend, secret_key.data, seed, root)
-        state = self._key_state(secret_key.key_id, components=2, like=secret_key)
-        return _placed(PublicKey(data, state, public_seed=seed), device)
+        return self._made("create_public_key", PublicKey, secret_key, device)
 
     def create_relinearization_key(
         self, secret_key: SecretKey, *, device: torch.device | str | None = None
@@ -120,11 +119,10 @@ class KeyMethods(EngineCore):
         Source:
             Han, Ki (CT-RSA 2020), hybrid key switching.
         """
-        self._require_secret_key("create_relinearization_key", secret_key)
-        resources = self.dispatcher(secret_key.device).resources
-        source = square_secret(resources, secret_key.data)
-        data, state, seed = self._switching_key(secret_key, source)
-        return _placed(RelinearizationKey(data, state, public_seed=seed), device)
+        operation = "create_relinearization_key"
+        self._require_secret_key(operation, secret_key)
+        source = square_secret(self.dispatcher(secret_key.device).resources, secret_key.data)
+        return self._made(operation, RelinearizationKey, secret_key, device, source)
 
     def create_rotation_key(
         self, step: int, secret_key: SecretKey, *, device: torch.device | str | None = None
@@ -162,12 +160,8 @@ class KeyMethods(EngineCore):
                 "Step 0 needs no key",
                 "Leave it out",
             )
-        element = galois_element(canonical, self.config)
-        data, state, seed = self._switching_key(
-            secret_key, permute_secret(secret_key.data, element)
-        )
-        key = RotationKey(data, state, public_seed=seed, step=canonical)
-        return _placed(key, device)
+        source = permute_secret(secret_key.data, galois_element(canonical, self.config))
+        return self._made(operation, RotationKey, secret_key, device, source, step=canonical)
 
     def create_conjugation_key(
         self, secret_key: SecretKey, *, device: torch.device | str | None = None
@@ -192,10 +186,10 @@ class KeyMethods(EngineCore):
         Source:
             Cheon, Han, Kim, Kim, Song (EUROCRYPT 2018), section 4.1.
         """
-        self._require_secret_key("create_conjugation_key", secret_key)
+        operation = "create_conjugation_key"
+        self._require_secret_key(operation, secret_key)
         source = permute_secret(secret_key.data, conjugation_element(self.config))
-        data, state, seed = self._switching_key(secret_key, source)
-        return _placed(ConjugationKey(data, state, public_seed=seed), device)
+        return self._made(operation, ConjugationKey, secret_key, device, source)
 
     def create_switching_key(
         self,
@@ -232,10 +226,15 @@ class KeyMethods(EngineCore):
         for secret_key in (old_secret_key, new_secret_key):
             self._require_secret_key(operation, secret_key)
         require_same_device(operation, [old_secret_key, new_secret_key])
-        data, state, seed = self._switching_key(new_secret_key, old_secret_key.data)
-        state = state.replace(insecure=state.insecure or old_secret_key.insecure)
-        key = SwitchingKey(data, state, public_seed=seed, source_key_id=old_secret_key.key_id)
-        return _placed(key, device)
+        return self._made(
+            operation,
+            SwitchingKey,
+            new_secret_key,
+            device,
+            old_secret_key.data,
+            insecure=old_secret_key.insecure,
+            source_key_id=old_secret_key.key_id,
+        )
 
     def create_evaluation_keys(
         self,
@@ -308,31 +307,39 @@ class KeyMethods(EngineCore):
         nbytes = self.config.switching_key_nbytes()
         what = f"{count} keys of {size_text(nbytes)} and room to make them"
         remedy = "Make keys for fewer steps, or free memory"
-        kept_on = made_on if device is None else torch.device(device)
+        kept_on = made_on if device is None else device_of(operation, device)
         if kept_on.type == made_on.type:
             require_memory(operation, what, (count + _WORKING_KEYS) * nbytes, made_on, remedy)
         else:
             require_memory(operation, what, (1 + _WORKING_KEYS) * nbytes, made_on, remedy)
             require_memory(operation, what, count * nbytes, kept_on, remedy)
 
-    def _switching_key(
-        self, secret_key: SecretKey, source: torch.Tensor
-    ) -> tuple[torch.Tensor, CkksState, bytes]:
+    def _made(
+        self,
+        operation: str,
+        kind: type[_Key],
+        secret_key: SecretKey,
+        device: torch.device | str | None,
+        source: torch.Tensor | None = None,
+        *,
+        insecure: bool = False,
+        **details: Any,
+    ) -> _Key:
+        """Return a key to a secret: the public one, or the one that switches from a source."""
+        self._require_secret_key(operation, secret_key)
+        place = secret_key.device if device is None else device_of(operation, device)
         resources = self.dispatcher(secret_key.device).resources
-        seed = self._random.root(Domain.PUBLIC_SEED)
-        root = self._random.root(Domain.KEY_ERROR)
-        data = make_switching_key(resources, self._ntt_backend, source, secret_key.data, seed, root)
-        return data, self._key_state(secret_key.key_id, components=2, like=secret_key), seed
-
-    def _key_state(
-        self, key_id: str, *, components: int, like: SecretKey | None = None
-    ) -> CkksState:
-        insecure = self.insecure or (like is not None and like.insecure)
-        return key_state(self.config, key_id=key_id, components=components, insecure=insecure)
-
-
-_Key = TypeVar("_Key", bound=TensorResident)
-
-
-def _placed(key: _Key, device: torch.device | str | None) -> _Key:
-    return key if device is None else key.to(device)
+        seed = self._random.root(Domain.PUBLIC_SEED, operation)
+        root = self._random.root(Domain.KEY_ERROR, operation)
+        common = (secret_key.data, seed, root)
+        if source is None:
+            data = make_public_key(resources, self._ntt_backend, *common)
+        else:
+            data = make_switching_key(resources, self._ntt_backend, source, *common)
+        state = key_state(
+            self.config,
+            key_id=secret_key.key_id,
+            components=2,
+            insecure=insecure or self.insecure or secret_key.insecure,
+        )
+        return kind(data, state, public_seed=seed, **details).to(place)

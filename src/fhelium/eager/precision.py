@@ -11,7 +11,7 @@ import torch
 
 from fhelium.eager.decryption import DecryptionMethods
 from fhelium.eager.policy import DecryptPolicy
-from fhelium.errors import MessageValueError
+from fhelium.errors import MessageTypeError, MessageValueError
 from fhelium.values import Ciphertext, SecretKey
 
 
@@ -70,7 +70,9 @@ class PrecisionMethods(DecryptionMethods):
             PrecisionStats with min, mean, rms and max in bits.
 
         Raises:
-            MessageValueError: ``expected`` does not broadcast to the result's shape.
+            MessageValueError: ``expected`` does not broadcast to the result's shape, or has a value
+                that is not finite.
+            MessageTypeError: ``expected`` holds no numbers.
 
         Example:
             >>> message = torch.zeros(engine.config.num_slots)
@@ -79,17 +81,44 @@ class PrecisionMethods(DecryptionMethods):
             True
         """
         found = self.decrypt_message(ciphertext, secret_key, policy=policy).cpu().numpy()
-        clear = expected.detach().cpu().numpy() if isinstance(expected, torch.Tensor) else expected
-        try:
-            error = found - np.broadcast_to(np.asarray(clear), found.shape)
-        except ValueError:
-            raise MessageValueError(
-                "precision",
-                f"expected has shape {np.shape(clear)}, the result {found.shape}",
-                "The expected message broadcasts to the result",
-                "Reshape it",
-            ) from None
+        error = found - _clear(expected, found.shape)
         return PrecisionStats(_axis(np.real(error)), _axis(np.imag(error)))
+
+
+def _clear(expected: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the expected message in the result's shape, or refuse one that says nothing."""
+    if isinstance(expected, torch.Tensor):
+        expected = expected.detach().cpu().to(torch.complex128).numpy()
+    found = "no shape"  # of a sequence of sequences that are not equally long
+    try:
+        clear = np.asarray(expected)
+        found = f"shape {clear.shape}"
+        numbers = clear.dtype.kind in "biufc"
+        clear = np.broadcast_to(clear, shape) if numbers else clear
+    except ValueError:
+        raise MessageValueError(
+            "precision",
+            f"expected has {found}, the result shape {shape}",
+            "The expected message broadcasts to the result",
+            "Reshape it",
+        ) from None
+    if not numbers:
+        raise MessageTypeError(
+            "precision",
+            f"expected is a {type(expected).__name__} of {clear.dtype}",
+            "A result is compared with real or complex numbers",
+            "Pass a tensor, an array or a number",
+        )
+    if not np.isfinite(clear).all():
+        place = [int(i) for i in np.argwhere(~np.isfinite(clear))[0]]
+        raise MessageValueError(
+            "precision",
+            f"expected{place} is not finite",
+            "An error is the difference to a number",
+            "Pass what the result should be in every slot",
+            index=tuple(place),
+        )
+    return clear
 
 
 def _axis(error: np.ndarray) -> AxisPrecision:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from typing import cast
 
 import torch
 
@@ -11,7 +12,7 @@ from fhelium.eager.decryption import LEAST_SIGMA, DecryptionMethods, noise_root,
 from fhelium.errors import ParameterError, ReleaseError, StateError
 from fhelium.ir import noise
 from fhelium.rng import Domain, derive
-from fhelium.values import Ciphertext, CkksState, SecretKey
+from fhelium.values import Ciphertext, Plaintext, SecretKey
 
 # A result with less of its message left says nothing to its reader.
 _LEAST_BITS = 4.0
@@ -85,9 +86,12 @@ class ReleaseMethods(DecryptionMethods):
         operation = "decrypt_for_release"
         bits = _checked_terms(operation, circuit, queries, statistical_bits)
         exact = self._open(operation, ciphertext, secret_key)
-        sigma = _release_sigma(operation, exact.state, queries, bits)
-        self._require_coverable(operation, exact.state, sigma)
-        self._require_bits(operation, exact.state, sigma)
+        message_bound, noise_bound = _known_bounds(operation, exact)
+        norm = noise.coefficient_norm(noise_bound, exact.scale)
+        sigma = max(LEAST_SIGMA, math.sqrt(12 * queries) * 2 ** (bits / 2) * norm)
+        self._require_coverable(operation, exact, sigma)
+        total = noise_bound + noise.covering(self.config, sigma, exact.scale)
+        _require_bits(operation, message_bound, noise_bound, total)
         digests = list(query_digests(exact.data, self._rns_parameters(exact), sigma))
         secret_key.spend_releases(circuit, digests, queries=queries, statistical_bits=bits)
         root = noise_root(secret_key, Domain.RELEASE_NOISE)
@@ -96,23 +100,32 @@ class ReleaseMethods(DecryptionMethods):
         slots = self._read_slots(operation, self._cover(exact, sigma, keys))
         return slots.real.clone() if real else slots
 
-    def _require_bits(self, operation: str, state: CkksState, sigma: float) -> None:
-        assert state.scale is not None
-        assert state.noise_bound is not None
-        assert state.message_bound is not None
-        total = state.noise_bound + noise.covering(self.config, sigma, state.scale)
-        left = math.log2(state.message_bound / total) if state.message_bound > 0 else -math.inf
-        if left < _LEAST_BITS:
-            raise ReleaseError(
+
+def _known_bounds(operation: str, exact: Plaintext) -> tuple[float, float]:
+    """Return message bound and noise bound, by which the noise of a release is measured."""
+    for name in ("noise_bound", "message_bound"):
+        if getattr(exact, name) is None:
+            raise StateError(
                 operation,
-                f"{left:.1f} bits of the message would stay: message_bound is "
-                f"{state.message_bound:.4g}, the error after the release {total:.4g}, before it "
-                f"{state.noise_bound:.4g}",
-                f"A release keeps at least {_LEAST_BITS:g} bits",
-                "Use parameters with more scale bits, encrypt at a larger scale, compute with "
-                "fewer operations, or lower queries or statistical_bits",
-                bits_left=left,
+                f"{name} is unknown",
+                "The noise of a release is measured by the ciphertext's bounds",
+                "Release a result that was computed from bounded messages",
             )
+    return cast(float, exact.message_bound), cast(float, exact.noise_bound)
+
+
+def _require_bits(operation: str, message_bound: float, before: float, after: float) -> None:
+    left = math.log2(message_bound / after) if message_bound > 0 else -math.inf
+    if left < _LEAST_BITS:
+        raise ReleaseError(
+            operation,
+            f"{left:.1f} bits of the message would stay: message_bound is {message_bound:.4g}, the "
+            f"error after the release {after:.4g}, before it {before:.4g}",
+            f"A release keeps at least {_LEAST_BITS:g} bits",
+            "Use parameters with more scale bits, encrypt at a larger scale, compute with fewer "
+            "operations, or lower queries or statistical_bits",
+            bits_left=left,
+        )
 
 
 def _checked_terms(
@@ -145,18 +158,3 @@ def _checked_terms(
             "Pass 30, or what your policy asks for",
         )
     return float(statistical_bits)  # type: ignore[arg-type]
-
-
-def _release_sigma(operation: str, state: CkksState, queries: int, bits: float) -> float:
-    for name in ("noise_bound", "message_bound"):
-        if getattr(state, name) is None:
-            raise StateError(
-                operation,
-                f"{name} is unknown",
-                "The noise of a release is measured by the ciphertext's bounds",
-                "Release a result that was computed from bounded messages",
-            )
-    assert state.scale is not None
-    assert state.noise_bound is not None
-    norm = noise.coefficient_norm(state.noise_bound, state.scale)
-    return max(LEAST_SIGMA, math.sqrt(12 * queries) * 2 ** (bits / 2) * norm)

@@ -24,11 +24,6 @@ def mark_native_threads_used() -> None:
 
     The loader calls this when it hands out the operators: from then on a call may start the
     intra-op threads at any time, and a fork copies the locks of those threads without the threads.
-
-    Cost: one assignment.
-
-    Example:
-        >>> mark_native_threads_used()
     """
     global _native_threads_used
     _native_threads_used = True
@@ -39,13 +34,6 @@ def require_unforked(operation: str) -> None:
 
     Cost: one comparison; safe to make before every native call. It takes no lock, so it cannot hang
     where a native call would.
-
-    Args:
-        operation: Name of the caller, for the error text.
-
-    Raises:
-        RandomnessError: This process is such a child. Start workers with the spawn or forkserver
-            start method.
 
     Example:
         >>> require_unforked("encrypt")
@@ -94,13 +82,6 @@ def is_recorded() -> bool:
 def require_unrecorded(operation: str) -> None:
     """Refuse to draw while a CUDA Graph is captured: each replay would use the same noise.
 
-    Args:
-        operation: Name of the caller, for the error text.
-
-    Raises:
-        RandomnessError: Work is being captured, or is warmed up for that. Make keys and
-            ciphertexts outside the captured callable.
-
     Example:
         >>> require_unrecorded("encrypt")
     """
@@ -117,9 +98,6 @@ def fresh_bytes(operation: str) -> bytes:
     """Take 32 bytes from the operating system's generator; no two calls share any state.
 
     Cost: one system call.
-
-    Args:
-        operation: Name of the caller, for the error text.
 
     Returns:
         The bytes. Whoever derives keys from them keeps them out of logs, reprs and files.

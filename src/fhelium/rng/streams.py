@@ -6,12 +6,11 @@ import enum
 import hashlib
 import os
 import threading
-import warnings
 from typing import NoReturn
 
 import torch
 
-from fhelium.errors import InsecureWarning, ParameterError, RandomnessError
+from fhelium.errors import InsecureWarning, ParameterError, RandomnessError, warn
 from fhelium.rng import entropy
 
 STREAM_VERSION = "1"
@@ -92,14 +91,6 @@ def derive(root: bytes, domain: Domain, *labels: int | bytes | str) -> bytes:
 def key_tensor(key: bytes) -> torch.Tensor:
     """Make the uint8 [32] CPU tensor that the native samplers take as their key.
 
-    Shapes: [32].
-
-    Args:
-        key: 32 bytes from ``derive``.
-
-    Raises:
-        ParameterError: The key has another length. Pass the bytes of ``derive``.
-
     Example:
         >>> key_tensor(bytes(32)).shape
         torch.Size([32])
@@ -131,7 +122,7 @@ class RandomSource:
 
     Example:
         >>> source = RandomSource()
-        >>> source.root(Domain.SECRET_KEY) != source.root(Domain.SECRET_KEY)
+        >>> source.root(Domain.SECRET_KEY, "example") != source.root(Domain.SECRET_KEY, "example")
         True
     """
 
@@ -158,11 +149,12 @@ class RandomSource:
                 "Seeded keys and encryptions can be recomputed by anyone who guesses the seed",
                 f"Drop rng_seed, or unset {_REQUIRE_SECURE} in tests",
             )
-        warnings.warn(
-            "rng_seed makes keys and encryptions reproducible, so they protect nothing. It is for "
-            "tests. Leave it out for real data.",
+        warn(
             InsecureWarning,
-            stacklevel=2,
+            "RandomSource",
+            "rng_seed makes keys and encryptions reproducible, so they protect nothing",
+            "It is for tests",
+            "Leave it out for real data",
         )
         self._seed_key = hashlib.blake2b(
             _encode(rng_seed), digest_size=entropy.ROOT_BYTES, person=_PERSON
@@ -173,7 +165,7 @@ class RandomSource:
         """Tell whether what this source makes is reproducible and so must be marked."""
         return self._seed_key is not None
 
-    def root(self, domain: Domain, operation: str = "random source") -> bytes:
+    def root(self, domain: Domain, operation: str) -> bytes:
         """Give 32 bytes that no other call gets: the root of one key, batch or flooding.
 
         Cost: one system call, or one hash in test mode.
@@ -187,7 +179,7 @@ class RandomSource:
                 the process that made this source. Start workers with spawn or forkserver.
 
         Example:
-            >>> len(RandomSource().root(Domain.PUBLIC_SEED))
+            >>> len(RandomSource().root(Domain.PUBLIC_SEED, "example"))
             32
         """
         if self._seed_key is None:

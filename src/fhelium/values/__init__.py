@@ -6,7 +6,7 @@ from fhelium.values.evaluation_keys import EvaluationKeys
 from fhelium.values.keys import PublicKey, key_state
 from fhelium.values.plaintext import Plaintext
 from fhelium.values.registry import ValueType, register_value, value_type, value_type_of
-from fhelium.values.resident import TensorResident, require_same_device
+from fhelium.values.resident import TensorResident, device_of, require_same_device
 from fhelium.values.secret_key import SecretKey
 from fhelium.values.state import (
     CkksState,
@@ -43,6 +43,7 @@ __all__ = [
     "TensorResident",
     "ValueType",
     "conjugation_element",
+    "device_of",
     "galois_element",
     "half_modulus",
     "is_switching_key_layout",

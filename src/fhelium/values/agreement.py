@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from fhelium.errors import ContextMismatchError, KeyMismatchError, StateError
+from fhelium.text import scale_text
 from fhelium.values.state import CkksState
-from fhelium.values.text import scale_text
 
 _RULES: Final = {
     "depth": (

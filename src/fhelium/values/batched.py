@@ -11,17 +11,17 @@ import numpy
 import torch
 
 from fhelium.errors import OperandTypeError, StateError
-from fhelium.values.agreement import join_states
-from fhelium.values.resident import TensorResident, require_same_device
-from fhelium.values.state import CkksState
-from fhelium.values.stated import SlotAxes
-from fhelium.values.text import (
+from fhelium.text import (
     bits_text,
     count_text,
     index_error,
     list_text,
     scale_text,
 )
+from fhelium.values.agreement import join_states
+from fhelium.values.resident import TensorResident, require_same_device
+from fhelium.values.state import CkksState
+from fhelium.values.stated import SlotAxes
 from fhelium.values.traps import ArithmeticTraps
 
 

@@ -6,9 +6,8 @@ from typing import Self
 
 import torch
 
-from fhelium.errors import OperandTypeError
 from fhelium.values.batched import BatchedValue
-from fhelium.values.keys import SEED_BYTES
+from fhelium.values.keys import require_seed
 from fhelium.values.registry import register_value
 from fhelium.values.state import CkksState
 
@@ -61,15 +60,8 @@ class Ciphertext(BatchedValue):
         self, data: torch.Tensor, state: CkksState, *, public_seed: bytes | None = None
     ) -> None:
         super().__init__(data, state)
-        if public_seed is not None and not (
-            isinstance(public_seed, bytes) and len(public_seed) == SEED_BYTES
-        ):
-            raise OperandTypeError(
-                "Ciphertext",
-                f"public_seed is a {type(public_seed).__name__}, needed are {SEED_BYTES} bytes",
-                "A seed is what the second component was expanded from",
-                "Leave it out",
-            )
+        if public_seed is not None:
+            require_seed("Ciphertext", public_seed)
         self._public_seed = public_seed
 
     @property

@@ -17,6 +17,7 @@ from fhelium.errors import (
     OperandTypeError,
     SecretExposureError,
 )
+from fhelium.text import count_text, list_text, size_text
 from fhelium.values.secret_key import SecretKey
 from fhelium.values.switching_keys import (
     ConjugationKey,
@@ -24,7 +25,6 @@ from fhelium.values.switching_keys import (
     RotationKey,
     SwitchingKey,
 )
-from fhelium.values.text import count_text, list_text, size_text
 
 
 class EvaluationKeys:

@@ -8,10 +8,10 @@ import torch
 
 from fhelium.config import CkksConfig
 from fhelium.errors import OperandTypeError, StateError
+from fhelium.text import count_text
 from fhelium.values.registry import register_value
 from fhelium.values.resident import TensorResident
 from fhelium.values.state import CkksState
-from fhelium.values.text import count_text
 
 SEED_BYTES: Final = 32
 
@@ -93,6 +93,18 @@ class Key(TensorResident):
         return [f"key {self.key_id}", f"N {self.config.N}", f"{limbs} QP", *self._place_parts()]
 
 
+def require_seed(kind: str, seed: object) -> None:
+    """Refuse what is no public seed."""
+    if not isinstance(seed, bytes) or len(seed) != SEED_BYTES:
+        size = f" of length {len(seed)}" if isinstance(seed, bytes) else ""
+        raise OperandTypeError(
+            kind,
+            f"public_seed is {type(seed).__name__}{size}",
+            f"A public seed is {SEED_BYTES} bytes",
+            "Pass the seed that the uniform half was drawn from",
+        )
+
+
 class SeededKey(Key):
     """Carry a public key whose uniform half `a` came from a stored seed.
 
@@ -105,15 +117,7 @@ class SeededKey(Key):
     _key_components = 2
 
     def __init__(self, data: torch.Tensor, state: CkksState, *, public_seed: bytes) -> None:
-        if not isinstance(public_seed, bytes) or len(public_seed) != SEED_BYTES:
-            found = type(public_seed).__name__
-            size = f" of length {len(public_seed)}" if isinstance(public_seed, bytes) else ""
-            raise OperandTypeError(
-                type(self).__name__,
-                f"public_seed is {found}{size}",
-                f"A public seed is {SEED_BYTES} bytes",
-                "Pass the seed that the key's uniform half was drawn from",
-            )
+        require_seed(type(self).__name__, public_seed)
         super().__init__(data, state)
         self._public_seed = public_seed
 

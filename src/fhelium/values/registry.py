@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from fhelium.errors import StateError
-from fhelium.values.text import list_text
-
-if TYPE_CHECKING:
-    from fhelium.values.resident import TensorResident
+from fhelium.text import list_text
+from fhelium.values.resident import TensorResident
 
 _ValueClass = TypeVar("_ValueClass", bound="type[TensorResident]")
 _TYPES: dict[str, ValueType] = {}

@@ -10,9 +10,9 @@ from weakref import WeakSet
 import torch
 
 from fhelium.errors import DeviceMismatchError, OperandTypeError, StateError
+from fhelium.text import size_text
 from fhelium.values.state import CkksState
 from fhelium.values.stated import StateAxes
-from fhelium.values.text import size_text
 from fhelium.values.traps import TensorTraps
 
 # Bounds are left out: they say what is known of a value, not what its tensors mean, and a
@@ -135,15 +135,8 @@ class TensorResident(TensorTraps, StateAxes):
         Raises:
             TypeError: device is not a device; residues keep their dtype, so none can be asked for.
         """
-        if isinstance(device, torch.dtype) or not isinstance(device, (torch.device, str, int)):
-            raise OperandTypeError(
-                "to",
-                f"device is {device!r} of type {type(device).__name__}",
-                "A value moves between devices and keeps its dtype",
-                "Pass a device, for example 'cpu' or 'cuda:0'",
-            )
-        old = self.tensors()
-        new = {name: tensor.to(device, non_blocking=non_blocking) for name, tensor in old.items()}
+        target, old = device_of("to", device), self.tensors()
+        new = {name: tensor.to(target, non_blocking=non_blocking) for name, tensor in old.items()}
         return self if all(new[name] is old[name] for name in old) else self._with_tensors(new)
 
     def cpu(self) -> Self:
@@ -154,8 +147,7 @@ class TensorResident(TensorTraps, StateAxes):
         self, device: torch.device | str | int | None = None, *, non_blocking: bool = False
     ) -> Self:
         """Return this value on a CUDA device, the current one by default."""
-        target = torch.device("cuda") if device is None else device
-        return self.to(target, non_blocking=non_blocking)
+        return self.to("cuda" if device is None else device, non_blocking=non_blocking)
 
     def clone(self) -> Self:
         """Return a copy with storage of its own; the state is shared, for it is immutable."""
@@ -226,12 +218,45 @@ class TensorResident(TensorTraps, StateAxes):
         return f"{type(self).__name__}({', '.join(self._repr_parts())})"
 
 
-def require_same_device(operation: str, values: Sequence[TensorResident]) -> None:
+def device_of(operation: str, device: object) -> torch.device:
+    """Return the device that an argument names, CUDA's with its index, so that == compares them.
+
+    Args:
+        operation: Name that an error text begins with.
+        device: As in torch.
+
+    Raises:
+        OperandTypeError: It names no device; pass one, for example "cpu" or "cuda:0".
+
+    Example:
+        >>> device_of("to", "cpu:0") == device_of("to", torch.device("cpu"))
+        True
+    """
+    try:
+        if type(device) not in (torch.device, str, int):
+            raise TypeError
+        found = torch.device(device)  # type: ignore[arg-type]
+    except (RuntimeError, TypeError):
+        raise OperandTypeError(
+            operation,
+            f"device is {device!r} of type {type(device).__name__}",
+            "A device is the CPU or one that torch knows; residues keep their dtype",
+            "Pass a device, for example 'cpu' or 'cuda:0'",
+        ) from None
+    if found.type == "cuda" and found.index is None and torch.cuda.is_available():
+        return torch.device("cuda", torch.cuda.current_device())
+    return torch.device("cpu") if found.type == "cpu" else found
+
+
+def require_same_device(
+    operation: str, values: Sequence[TensorResident], names: Sequence[str] = ()
+) -> None:
     """Refuse values that live on different devices; nothing is moved unasked.
 
     Args:
         operation: Name that an error text begins with.
         values: At least one value.
+        names: What the error text calls them; "value 0", "value 1", ... by default.
 
     Raises:
         DeviceMismatchError: Two devices were found; move one value with .to(device).
@@ -254,7 +279,9 @@ def require_same_device(operation: str, values: Sequence[TensorResident]) -> Non
         if value.device != first:
             raise DeviceMismatchError(
                 operation,
-                f"device is {first} for value 0 and {value.device} for value {position}",
+                f"device is {first} for {names[0]} and {value.device} for {names[position]}"
+                if names
+                else f"device is {first} for value 0 and {value.device} for value {position}",
                 "Operands live on one device and nothing is moved unasked",
                 f"Move one with .to({str(first)!r})",
                 devices=(first, value.device),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Sequence
 from typing import Any, Final, NoReturn, Self
 
 import torch
 
 from fhelium.config import CkksConfig
-from fhelium.errors import DecryptionWarning, OperandTypeError, SecretExposureError
+from fhelium.errors import DecryptionWarning, OperandTypeError, SecretExposureError, warn
 from fhelium.values.keys import Key
 from fhelium.values.registry import register_value
 from fhelium.values.release_ledger import ReleaseLedger
@@ -88,14 +87,14 @@ class SecretKey(Key):
                 "A query is named by a digest of what was decrypted",
                 "Pass non-empty bytes",
             )
-        count, warn = self._queries.count(digest)
-        if warn:
-            warnings.warn(
-                f"decrypt: {count} distinct values were decrypted with secret key {self.key_id}. "
-                "Decryptions that are given away can reveal the key. Publish results with "
-                "engine.decrypt_for_release, or make a new key.",
+        count, many = self._queries.count(digest)
+        if many:
+            warn(
                 DecryptionWarning,
-                stacklevel=2,
+                "decrypt",
+                f"{count} distinct values were decrypted with secret key {self.key_id}",
+                "Decryptions that are given away can reveal the key",
+                "Publish results with engine.decrypt_for_release, or make a new key",
             )
         return count
 

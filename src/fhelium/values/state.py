@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, Self, get_args
 
 from fhelium.config import CkksConfig
 from fhelium.errors import BoundError, OperandTypeError, StateError
-from fhelium.values.text import bits_text, count_text, list_text, scale_text
+from fhelium.text import bits_text, count_text, list_text, scale_text
 
 PolynomialDomain = Literal["coefficient", "ntt"]
 ModulusBasis = Literal["Q", "QP"]
@@ -79,21 +79,23 @@ class CkksState:
         noise_bound: float | None = None,
         message_bound: float | None = None,
         insecure: bool = False,
+        operation: str = "CkksState",
     ) -> Self:
-        """Return the state of a value that was just encoded or encrypted.
+        """Return the checked state of a value that was just encoded or encrypted.
 
         Args:
-            config: The parameters of the ring; an insecure one marks the state.
+            config: The parameters of the ring; insecure ones mark the state.
             depth: 0 to config.max_depth.
             scale: Defaults to the canonical scale of the depth.
-            polynomial_domain: As in the class.
-            modulus_basis: As in the class.
-            residue_representation: As in the class.
-            components: As in the class.
-            key_id: As in the class.
-            noise_bound: As in the class.
-            message_bound: As in the class.
-            insecure: Marks the state even where the config is secure.
+            polynomial_domain: This axis and the following are as in the class.
+            modulus_basis: See there.
+            residue_representation: See there.
+            components: See there.
+            key_id: See there.
+            noise_bound: See there.
+            message_bound: See there.
+            insecure: Marks the state even where the parameters are secure.
+            operation: Name that an error text begins with.
 
         Raises:
             StateError: An axis is illegal; the text names it and what it may be.
@@ -115,7 +117,7 @@ class CkksState:
             noise_bound=_real(noise_bound),
             message_bound=_real(message_bound),
             insecure=insecure or config.insecure,
-        ).check()
+        ).check(operation)
 
     @property
     def context_id(self) -> str:

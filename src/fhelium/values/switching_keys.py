@@ -6,10 +6,10 @@ import torch
 
 from fhelium.config import CkksConfig
 from fhelium.errors import OperandTypeError, StateError
+from fhelium.text import count_text
 from fhelium.values.keys import SeededKey
 from fhelium.values.registry import register_value
 from fhelium.values.state import CkksState
-from fhelium.values.text import count_text
 
 
 def galois_element(step: int, config: CkksConfig) -> int:
