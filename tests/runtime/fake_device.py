@@ -114,9 +114,6 @@ class FakeDevice:
         self.synchronized = 0
         self.replay_fails = False
 
-    def resolve(self, device: torch.device) -> torch.device:
-        return device
-
     def current_stream(self, device: torch.device) -> FakeStream:
         return self.current
 

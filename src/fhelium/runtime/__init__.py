@@ -1,7 +1,7 @@
 """Prepared execution: signatures, reusable buffers, ordered copies, CUDA Graphs, observation."""
 
 from fhelium.runtime.buffers import ReusableValueBuffer
-from fhelium.runtime.capture_stats import CudaGraphCaptureStats
+from fhelium.runtime.capture import CudaGraphCaptureStats
 from fhelium.runtime.copies import CopyHandle
 from fhelium.runtime.cuda_graphs import CudaGraphProgram
 from fhelium.runtime.observation import (

@@ -13,7 +13,8 @@ from fhelium.runtime.copies import CopyHandle, require_stream
 from fhelium.runtime.device import StreamDevice, events_of, stream_device
 from fhelium.runtime.storage import TreeStorage, require_separate
 from fhelium.runtime.trees import ValueTreeSignature, tree_tensors
-from fhelium.values.text import size_text
+from fhelium.text import size_text
+from fhelium.values import device_of
 
 _ValueT = TypeVar("_ValueT")
 
@@ -345,6 +346,4 @@ def _target(tensors: Sequence[torch.Tensor], device: torch.device | str | None) 
             "A buffer holds at least one tensor, and all of them on one device",
             "Pass device=, and an example with a tensor",
         )
-    target = torch.device(found[0] if device is None else device)
-    streams = stream_device(target)
-    return target if streams is None else streams.resolve(target)
+    return device_of("like", found[0] if device is None else device)

@@ -1,10 +1,11 @@
-"""The four stages of a capture: warm-up, capture, output, first replay."""
+"""The four stages of a capture: warm-up, capture, output, first replay; and what they cost."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
@@ -12,14 +13,37 @@ import torch
 from fhelium.errors import CudaGraphCaptureError, OperandTypeError, StateError
 from fhelium.rng import no_randomness
 from fhelium.runtime.buffers import ReusableValueBuffer
-from fhelium.runtime.capture_stats import CudaGraphCaptureStats
-from fhelium.runtime.cuda_graphs import name_of
 from fhelium.runtime.device import StreamDevice, stream_device
 from fhelium.runtime.storage import pointer_of, require_separate
 from fhelium.runtime.trees import ValueTreeSignature, map_tensors, tree_tensors
 from fhelium.values import Ciphertext
 
 Stage = Literal["warmup", "capture", "output", "first_replay"]
+
+
+@dataclass(frozen=True, slots=True)
+class CudaGraphCaptureStats:
+    """Hold the one-time costs of a capture, and the allocator's state after it.
+
+    Args:
+        warmup_iterations: Evaluations before the capture.
+        warmup_seconds: Host time of all of them.
+        capture_seconds: Host time of the capture.
+        first_replay_seconds: Host time of the first replay, the device waited for.
+        memory_allocated_bytes: Bytes that torch's allocator had given out, in the whole process.
+        memory_reserved_bytes: Bytes that it had reserved.
+
+    Example:
+        >>> CudaGraphCaptureStats(3, 0.5, 0.25, 0.125, 1024, 2048).warmup_iterations
+        3
+    """
+
+    warmup_iterations: int
+    warmup_seconds: float
+    capture_seconds: float
+    first_replay_seconds: float
+    memory_allocated_bytes: int
+    memory_reserved_bytes: int
 
 
 def captured_parts(
@@ -98,7 +122,7 @@ def _checked(
             "Move the examples there with .cuda()",
         )
     require_separate("capture", tensors)
-    return signature, streams.resolve(devices.pop()), streams
+    return signature, devices.pop(), streams
 
 
 def _warm_up(
@@ -151,6 +175,11 @@ def _require_on(device: torch.device, output: Any) -> None:
                 "A replay writes tensors of its own device",
                 "Return results that stay on the device",
             )
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return what a callable is called, or its class."""
+    return getattr(function, "__qualname__", type(function).__name__)
 
 
 @contextmanager

@@ -10,13 +10,13 @@ import torch
 
 from fhelium.errors import CudaGraphInputError, ExecutionError, ExecutionInputError
 from fhelium.runtime.buffers import ReusableValueBuffer
-from fhelium.runtime.capture_stats import CudaGraphCaptureStats
+from fhelium.runtime.capture import CudaGraphCaptureStats, captured_parts, name_of
 from fhelium.runtime.copies import CopyHandle
 from fhelium.runtime.device import events_of, stream_device
 from fhelium.runtime.storage import TreeStorage
 from fhelium.runtime.trees import ValueTreeSignature, map_tensors
+from fhelium.text import size_text
 from fhelium.values import TensorResident
-from fhelium.values.text import size_text
 
 _OutputT = TypeVar("_OutputT")
 
@@ -146,7 +146,6 @@ class CudaGraphProgram(Generic[_OutputT]):
             >>> doubled.stats.warmup_iterations
             1
         """
-        from fhelium.runtime.capture import captured_parts
 
         def captured(evaluator: Callable[..., _OutputT]) -> CudaGraphProgram[_OutputT]:
             examples = tuple(example_inputs)
@@ -422,11 +421,6 @@ class CudaGraphProgram(Generic[_OutputT]):
             "A replay reads the latest payload, and waits for its copy",
             "Pass what the last copy_inputs_from of this program returned",
         )
-
-
-def name_of(function: Callable[..., Any]) -> str:
-    """Return what a callable is called, or its class."""
-    return getattr(function, "__qualname__", type(function).__name__)
 
 
 def _bounds(leaf: Any) -> dict[str, float | None]:

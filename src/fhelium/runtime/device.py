@@ -1,103 +1,17 @@
-"""What copies and graphs need of a device with streams: one small protocol, and torch's CUDA."""
+"""What copies and graphs need of a device whose work runs in streams."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
 
-class Event(Protocol):
-    """A point in a stream's work."""
-
-    def record(self, stream: Any) -> None:
-        """Put the point behind what the stream has been given so far."""
-        ...
-
-    def query(self) -> bool:
-        """Return whether the work before the point is done."""
-        ...
-
-    def synchronize(self) -> None:
-        """Block until the work before the point is done."""
-        ...
-
-
-class Stream(Protocol):
-    """A queue of work on a device."""
-
-    device: torch.device
-
-    def wait_event(self, event: Any) -> None:
-        """Let work given from now on begin after the event."""
-        ...
-
-
-class Graph(Protocol):
-    """Recorded work."""
-
-    def replay(self) -> None:
-        """Give the recorded work to the current stream."""
-        ...
-
-    def reset(self) -> None:
-        """Let go of the recorded work and its memory."""
-        ...
-
-
-class StreamDevice(Protocol):
-    """A kind of device whose work runs in streams."""
-
-    def resolve(self, device: torch.device) -> torch.device:
-        """Return the device with its index."""
-        ...
-
-    def current_stream(self, device: torch.device) -> Any:
-        """Return the stream that work goes to now."""
-        ...
-
-    def new_stream(self, device: torch.device) -> Any:
-        """Return another stream."""
-        ...
-
-    def on(self, stream: Any) -> AbstractContextManager[Any]:
-        """Send work to a stream inside the block."""
-        ...
-
-    def event(self) -> Any:
-        """Return an event that is not recorded yet."""
-        ...
-
-    def graph(self) -> Any:
-        """Return an empty graph."""
-        ...
-
-    def capture(
-        self, graph: Any, stream: Any, *, check_input_liveness: bool
-    ) -> AbstractContextManager[Any]:
-        """Record the work of the block into a graph instead of running it."""
-        ...
-
-    def synchronize(self, device: torch.device) -> None:
-        """Block until all streams of a device are done."""
-        ...
-
-    def memory(self, device: torch.device) -> tuple[int, int]:
-        """Return the bytes that the allocator has given out and has reserved."""
-        ...
-
-
-class TorchCuda:
-    """Streams, events and graphs of torch.cuda."""
-
-    def resolve(self, device: torch.device) -> torch.device:
-        """Return the device with its index, the current one where it names none."""
-        if device.index is not None:
-            return device
-        return torch.device("cuda", torch.cuda.current_device())
+class StreamDevice:
+    """Streams, events and graphs of torch.cuda; another kind of device would have such a class."""
 
     def current_stream(self, device: torch.device) -> torch.cuda.Stream:
         """Return the stream that work goes to now."""
@@ -141,7 +55,7 @@ class TorchCuda:
         return torch.cuda.memory_allocated(device), torch.cuda.memory_reserved(device)
 
 
-STREAM_DEVICES: dict[str, StreamDevice] = {"cuda": TorchCuda()}
+STREAM_DEVICES: dict[str, StreamDevice] = {"cuda": StreamDevice()}
 """Kinds of device whose work runs in streams, by torch's name of the kind."""
 
 

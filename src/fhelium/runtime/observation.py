@@ -10,11 +10,11 @@ from pathlib import Path
 
 import torch
 
-from fhelium.backend.memory import available_memory
+from fhelium.backend.memory import available_memory, kilobytes, lines_of
 from fhelium.native import native_status
 from fhelium.native.wrapper import rns_ops
-from fhelium.runtime.device import stream_device
-from fhelium.values.text import size_text
+from fhelium.text import size_text
+from fhelium.values import device_of
 
 
 class _Printed:
@@ -158,17 +158,15 @@ def device_info(device: torch.device | str = "cpu") -> DeviceInfo:
         >>> print(device_info("cpu").device)
         cpu
     """
-    device = torch.device(device)
-    streams = stream_device(device)
-    if device.type == "cuda" and streams is not None:
-        device = streams.resolve(device)
+    device = device_of("device_info", device)
+    if device.type == "cuda":
         found = torch.cuda.get_device_properties(device)
         available = available_memory(device)
         capability = (found.major, found.minor)
         processors = found.multi_processor_count
         return DeviceInfo(device, found.name, found.total_memory, available, processors, capability)
     cpu = cpu_info()
-    total = _kilobytes(Path("/proc/meminfo"), "MemTotal")
+    total = kilobytes(Path("/proc/meminfo"), "MemTotal")
     return DeviceInfo(device, cpu.name, total, available_memory(device), cpu.usable_cpus, None)
 
 
@@ -193,8 +191,8 @@ def memory_snapshot() -> MemorySnapshot:
     status = Path("/proc/self/status")
     indices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
     return MemorySnapshot(
-        resident_bytes=_kilobytes(status, "VmRSS"),
-        peak_resident_bytes=_kilobytes(status, "VmHWM"),
+        resident_bytes=kilobytes(status, "VmRSS"),
+        peak_resident_bytes=kilobytes(status, "VmHWM"),
         available_bytes=available_memory("cpu"),
         workspace_bytes=rns_ops.workspace_bytes() if native_status().loadable else None,
         cuda_allocated_bytes=sum(map(torch.cuda.memory_allocated, indices)),
@@ -206,22 +204,9 @@ def memory_snapshot() -> MemorySnapshot:
 
 def _processors(root: Path) -> Iterator[dict[str, str]]:
     """Yield what /proc/cpuinfo says of each hardware thread."""
-    for block in _read(root / "proc/cpuinfo").split("\n\n"):
+    for block in "\n".join(lines_of(root / "proc/cpuinfo")).split("\n\n"):
         pairs = (line.partition(":") for line in block.splitlines())
         yield {name.strip(): text.strip() for name, _, text in pairs}
-
-
-def _kilobytes(path: Path, name: str) -> int | None:
-    lines = (line.split() for line in _read(path).splitlines())
-    found = [int(words[1]) for words in lines if words[0] == f"{name}:"]
-    return found[0] * 1024 if found else None
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:  # not on this system, or not for this process to read
-        return ""
 
 
 def _text(name: str, value: object) -> str:
