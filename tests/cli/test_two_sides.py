@@ -144,6 +144,13 @@ def test_the_client_folder_is_its_owners(job):
     assert "holds files already" in str(again.exception)
 
 
+def test_a_folder_that_was_there_becomes_its_owners_too(tmp_path):
+    """The clear test set lies beside the key: an empty folder that others may enter is closed."""
+    (tmp_path / "client").mkdir(mode=0o755)
+    folders.make_folder(tmp_path / "client", "keygen", private=True)
+    assert (tmp_path / "client").stat().st_mode & 0o777 == 0o700
+
+
 @pytest.fixture
 def server_side(job, tmp_path) -> list[str]:
     """Copy what the server has, and return the arguments of its command."""

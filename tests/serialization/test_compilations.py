@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 import torch
+from xdsl.dialects.builtin import StringAttr
 
 from fhelium import CkksConfig, save_value
 from fhelium import compile as fc
+from fhelium.compile.material_operands import materials_of
 from fhelium.errors import (
     ContextMismatchError,
     FHEliumError,
@@ -148,12 +150,30 @@ def test_what_does_not_belong_is_refused(
     swapped = folder / "values" / "rotation-key-3.fhelium"
     kept = swapped.read_bytes()
     swapped.write_bytes((folder / "values" / "conjugation-key.fhelium").read_bytes())
-    with pytest.raises(FileFormatError, match="rotation-key-3"):
+    with pytest.raises(FileFormatError, match=r"^load_compilation: .*rotation-key-3.* holds a Con"):
         load_compilation(folder)
     swapped.write_bytes(kept)
     save_value(ring.keys.rotation(1), folder / "values" / "rotation-key-1.fhelium")
-    with pytest.raises(FileFormatError, match="rotation-key-1"):
+    with pytest.raises(FileFormatError, match=r"^load_compilation: .*rotation-key-1.* holds a Rot"):
         load_compilation(folder)
+
+
+@pytest.mark.parametrize("symbol", ["../../beside", "a/b", ".hidden", "", "x\0", "rotation-key-3"])
+def test_symbols_that_are_no_file_names_are_refused(
+    ring: CompileRing, compilation: fc.Compilation, tmp_path: Path, symbol: str
+) -> None:
+    """A Program may be somebody else's text: what it names stays inside the folder."""
+    material = next(
+        operation
+        for operation in materials_of(compilation.program)
+        if operation.symbol.data == "plaintext:0"
+    )
+    material.properties["symbol"] = StringAttr(symbol)
+    compilation.bind(symbol, compilation.public_values["plaintext:0"])
+    with pytest.raises(ProgramError, match="has no file name of its own") as caught:
+        save_compilation(compilation, tmp_path / "scored")
+    assert caught.value.operation == "save_compilation"
+    assert os.listdir(tmp_path) == []
 
 
 def test_damaged_texts_are_refused(compilation: fc.Compilation, tmp_path: Path) -> None:
@@ -169,7 +189,7 @@ def test_damaged_texts_are_refused(compilation: fc.Compilation, tmp_path: Path) 
         with pytest.raises(error):
             load_compilation(folder)
     (folder / "program.mlir").write_bytes(b"\xff\xfe")
-    with pytest.raises(FileFormatError, match="UTF-8"):
+    with pytest.raises(FileFormatError, match=r"^load_compilation: '.*program\.mlir' .*UTF-8"):
         load_compilation(folder)
 
 

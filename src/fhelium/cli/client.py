@@ -37,7 +37,7 @@ def keygen(folder: Path, passphrase: bool) -> None:
 
     phrase = _new_passphrase() if passphrase else None
     client, server = folder / folders.CLIENT, folder / folders.SERVER
-    folders.make_folder(client, "keygen", mode=0o700)
+    folders.make_folder(client, "keygen", private=True)
     folders.make_folder(server, "keygen")
     study = logistic.train()
     owner = logistic.DataOwner(CkksConfig.parse(logistic.PRESET))

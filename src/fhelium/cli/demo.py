@@ -22,8 +22,8 @@ from rich.progress import (
 from rich.table import Table
 
 from fhelium.cli import require_packages
-from fhelium.config.report import human_bytes
 from fhelium.config.security import SECURITY_MODELS
+from fhelium.text import size_text
 
 if TYPE_CHECKING:
     from fhelium.cli.logistic import DemoReport
@@ -129,12 +129,12 @@ def _table(report: DemoReport) -> Table:
     for step, label in STEPS.items():
         table.add_row(label, _duration(report.seconds[step]), end_section=step == "decrypt")
     sizes = report.nbytes
-    ciphertexts = f"{human_bytes(sizes['samples'])} in, {human_bytes(sizes['scores'])} out"
+    ciphertexts = f"{size_text(sizes['samples'])} in, {size_text(sizes['scores'])} out"
     table.add_row("ciphertexts", ciphertexts)
-    table.add_row("public key", human_bytes(sizes["public_key"]))
+    table.add_row("public key", size_text(sizes["public_key"]))
     table.add_row(
         "evaluation keys",
-        f"{human_bytes(sizes['evaluation_keys'])} in {report.evaluation_keys} keys",
+        f"{size_text(sizes['evaluation_keys'])} in {report.evaluation_keys} keys",
         end_section=True,
     )
     table.add_row("parameters", report.preset)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 from fhelium.config import CkksConfig
-from fhelium.config.report import human_bytes
 from fhelium.errors import FileAccessError, FileFormatError, OperandTypeError
 from fhelium.serialization import inspect_value, load_value
+from fhelium.text import size_text
 
 CLIENT = "client"
 SERVER = "server"
@@ -127,15 +127,17 @@ def value_files(folder: Path, operation: str, limit: int) -> list[tuple[Rows, Pa
     return found
 
 
-def make_folder(folder: Path, operation: str, *, mode: int = 0o777) -> None:
-    """Make a folder, or take an empty one.
+def make_folder(folder: Path, operation: str, *, private: bool = False) -> None:
+    """Make a folder, or take an empty one; a private one is its owner's alone.
 
     Raises:
         FileAccessError: It holds something, or cannot be made.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=mode)
+        folder.mkdir(parents=True, exist_ok=True)
         occupied = any(folder.iterdir())
+        if private and not occupied:
+            folder.chmod(0o700)  # whatever it was before
     except OSError as error:
         raise FileAccessError(
             operation,
@@ -155,4 +157,4 @@ def make_folder(folder: Path, operation: str, *, mode: int = 0o777) -> None:
 
 def size_of(path: Path) -> str:
     """Return the size of a file as text."""
-    return human_bytes(path.stat().st_size)
+    return size_text(path.stat().st_size)

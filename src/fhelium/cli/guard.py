@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fhelium.errors import FileAccessError, SecretExposureError
+from fhelium.serialization.manifest import SECRET_MARK
 
-# The type in a manifest, which is JSON inside the JSON of a header.
-_SECRET_MARK = rb"\"type\":\"SecretKey\""
 _CHUNK_BYTES = 4 << 20
 
 
@@ -66,7 +65,7 @@ def _holds_secret_key(path: Path) -> bool:
     with path.open("rb") as file:
         window = b""
         while chunk := file.read(_CHUNK_BYTES):
-            window = window[-len(_SECRET_MARK) :] + chunk
-            if _SECRET_MARK in window:
+            window = window[-len(SECRET_MARK) :] + chunk
+            if SECRET_MARK in window:
                 return True
     return False

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
-NEW_FOLDER = click.Path(file_okay=False, path_type=Path)
+from fhelium.cli.client import FOLDER, NEW_FOLDER
 
 
 @click.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -18,15 +19,15 @@ from fhelium.compile.material_operands import materials_of
 from fhelium.compile.materials import key_symbol
 from fhelium.compile.states import infer_compilation
 from fhelium.config import CkksConfig
-from fhelium.errors import OperandTypeError
+from fhelium.errors import FileAccessError, OperandTypeError, ProgramError
 from fhelium.ir.program import Program
 from fhelium.ir.types import TableType
-from fhelium.serialization.reading import load_value
+from fhelium.serialization.reading import load_value, naming
 from fhelium.serialization.storage import (
     PathLike,
+    flush_folder,
     open_regular,
     path_text,
-    refuse_access,
     translated,
     write_all,
     write_atomically,
@@ -40,7 +41,8 @@ _PROGRAM: Final = "program.mlir"
 _STATES: Final = "ciphertexts.mlir"
 _CONFIG: Final = "config.fhelium"
 _VALUES: Final = "values"
-_SUFFIX: Final = ".fhelium"
+# A symbol may come from somebody else's text, and becomes a file name.
+_SYMBOL: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z._:-]{0,191}")
 
 
 def save_compilation(compilation: Compilation, path: PathLike) -> None:
@@ -58,6 +60,7 @@ def save_compilation(compilation: Compilation, path: PathLike) -> None:
         SecretExposureError: A secret key is bound. It is never saved with a Program.
         OperandTypeError: A key or an encoded vector is bound as a bare tensor, of which nobody
             knows what it is; bind it with ``compilation.bind``.
+        ProgramError: A key or an encoded vector has a symbol that is no file name of its own.
         FileAccessError: The folder exists, or cannot be written.
 
     Example:
@@ -74,13 +77,13 @@ def save_compilation(compilation: Compilation, path: PathLike) -> None:
     operation, target = "save_compilation", path_text(path, "save_compilation")
     values = _public_values(operation, compilation)
     with _new_folder(operation, target) as folder:
+        (folder / _VALUES).mkdir(mode=0o700)
+        for name, value in values.items():
+            save_value(value, folder / _VALUES / name)
         _write_text(operation, folder / _PROGRAM, compilation.program)
         if compilation.state_program is not None:
             _write_text(operation, folder / _STATES, compilation.state_program)
         save_value(compilation.workspace.config, folder / _CONFIG)
-        (folder / _VALUES).mkdir(mode=0o700)
-        for symbol, value in values.items():
-            save_value(value, folder / _VALUES / _file_name(symbol))
 
 
 def load_compilation(
@@ -119,17 +122,19 @@ def load_compilation(
         files = sorted(os.listdir(folder / _VALUES))
     if _STATES in names:
         compilation.state_program = _read_text(operation, folder / _STATES)
-    needed = {_file_name(symbol): symbol for symbol in _value_symbols(compilation)}
+    needed = _file_names(operation, compilation)
     for name in files:
-        value = load_value(folder / _VALUES / name, config=found, device=device)
+        path = folder / _VALUES / name
+        value = load_value(path, config=found, device=device)
         require_public(operation, name, value)
         symbol = needed.get(name)
         own = symbol if isinstance(value, Plaintext) else key_symbol(value)
         if symbol is None or symbol != own:
-            refuse(
-                f"has the file {name!a} with a {type(value).__name__}",
-                f"Its Program names {', '.join(needed) or 'no such values'}",
-            )
+            with naming(operation, str(path)):
+                refuse(
+                    f"holds a {type(value).__name__} that its name does not say",
+                    f"The Program's values are {', '.join(needed) or 'none'}",
+                )
         compilation.bind(symbol, value)
     infer_compilation(compilation)
     return compilation
@@ -141,7 +146,7 @@ def _public_values(operation: str, compilation: Compilation) -> dict[str, Any]:
     for symbol, bound in compilation.material_bindings.items():
         if not isinstance(bound, torch.Tensor):
             require_public(operation, symbol, bound)
-    for symbol in _value_symbols(compilation):
+    for name, symbol in _file_names(operation, compilation).items():
         bound = compilation.material_bindings.get(symbol)
         value = compilation.public_values.get(symbol)
         if bound is None:
@@ -154,21 +159,28 @@ def _public_values(operation: str, compilation: Compilation) -> dict[str, Any]:
                 "Bind it with compilation.bind or prepare_material_bindings",
             )
         require_public(operation, symbol, value)
-        found[symbol] = value
+        found[name] = value
     return found
 
 
-def _value_symbols(compilation: Compilation) -> list[str]:
-    """Return the symbols of the Program's keys and encoded vectors; tables are neither."""
-    return [
-        operation.symbol.data
-        for operation in materials_of(compilation.program)
-        if not isinstance(operation.result.type, TableType)
-    ]
-
-
-def _file_name(symbol: str) -> str:
-    return f"{symbol.replace(':', '-')}{_SUFFIX}"
+def _file_names(operation: str, compilation: Compilation) -> dict[str, str]:
+    """Return file name and symbol of the Program's keys and encoded vectors; tables are neither."""
+    found: dict[str, str] = {}
+    for material in materials_of(compilation.program):
+        if isinstance(material.result.type, TableType):
+            continue
+        symbol = material.symbol.data
+        name = f"{symbol.replace(':', '-')}.fhelium"
+        if not _SYMBOL.fullmatch(symbol) or found.setdefault(name, symbol) != symbol:
+            raise ProgramError(
+                operation,
+                f"the material {symbol!a} has no file name of its own",
+                "A value's file is named after its symbol: letters, digits, dots, colons, hyphens "
+                "and underscores, where a colon counts as a hyphen",
+                "Give it another symbol in the Program",
+                symbol=symbol,
+            )
+    return found
 
 
 def _write_text(operation: str, path: Path, program: Program) -> None:
@@ -177,27 +189,26 @@ def _write_text(operation: str, path: Path, program: Program) -> None:
 
 
 def _read_text(operation: str, path: Path) -> Program:
-    with open_regular(str(path), operation) as file:
+    with open_regular(str(path), operation) as file, naming(operation, str(path)):
         if file.file_bytes > TEXT_LIMIT:
             refuse(f"has {file.file_bytes} bytes of text", f"A Program has at most {TEXT_LIMIT}")
-        raw = file.read(TEXT_LIMIT, 0)
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError:
-        refuse("has a text that is no UTF-8", "A Program is MLIR text")
+        try:
+            text = file.read(TEXT_LIMIT, 0).decode()
+        except UnicodeDecodeError:
+            refuse("has a text that is no UTF-8", "A Program is MLIR text")
     return Program.parse(text, str(path))
 
 
 @contextmanager
 def _new_folder(operation: str, target: str) -> Iterator[Path]:
     """Give a folder that becomes the target when all went well, and vanishes otherwise."""
-    made = None
+    made, beside = None, os.path.dirname(target.rstrip("/")) or "."
     with translated(operation, target):
         try:
-            made = tempfile.mkdtemp(prefix=".fhelium-", dir=os.path.dirname(target) or ".")
+            made = tempfile.mkdtemp(prefix=".fhelium-", dir=beside)
             yield Path(made)
             if os.path.lexists(target):
-                refuse_access(
+                raise FileAccessError(
                     operation,
                     f"{target!a} exists already",
                     "A saved Program takes the place of nothing",
@@ -206,6 +217,7 @@ def _new_folder(operation: str, target: str) -> Iterator[Path]:
                 )
             os.rename(made, target)
             made = None
+            flush_folder(beside)
         finally:
             if made is not None:
                 shutil.rmtree(made, ignore_errors=True)

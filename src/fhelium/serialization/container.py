@@ -76,11 +76,6 @@ def new_digest() -> hashlib.blake2b:
 def header_bytes(manifest: str, entries: Sequence[TensorEntry], digest: str = NO_DIGEST) -> bytes:
     """Write everything in front of the tensors: length, JSON, and blanks up to the alignment.
 
-    Args:
-        manifest: JSON text that says what the value is.
-        entries: The tensors, by name.
-        digest: 64 hexadecimal digits; zeros while it is not known.
-
     Example:
         >>> raw = header_bytes("{}", [TensorEntry("data", "I64", (2,))])
         >>> len(raw) % 64, raw[8:35]
@@ -118,13 +113,6 @@ def digest_place(raw: bytes) -> int:
 def header_length(prefix: bytes, file_bytes: int) -> int:
     """Return the length that a file's first eight bytes give for its header.
 
-    Args:
-        prefix: The first eight bytes.
-        file_bytes: Size of the file.
-
-    Raises:
-        FileFormatError: The file is shorter than that, or the header is too long.
-
     Example:
         >>> header_length((56).to_bytes(8, "little"), 64)
         56
@@ -146,13 +134,6 @@ def header_length(prefix: bytes, file_bytes: int) -> int:
 
 def parse_header(raw: bytes, file_bytes: int) -> Header:
     """Read the header, and refuse one that this library would have written otherwise.
-
-    Args:
-        raw: The file's first bytes: the length and the header.
-        file_bytes: Size of the file; it must be exactly what the header says.
-
-    Raises:
-        FileFormatError: The header is malformed or says another size; get the file again.
 
     Example:
         >>> entry = TensorEntry("data", "I64", (2,))

@@ -9,8 +9,8 @@ from fhelium.config import CkksConfig
 from fhelium.serialization.container import TensorEntry
 from fhelium.serialization.layout import memory_bytes
 from fhelium.serialization.manifest import FORMAT_VERSION, KEY_SET, Manifest, schema_version
+from fhelium.text import count_text, list_text, size_text
 from fhelium.values import CkksState
-from fhelium.values.text import count_text, list_text, size_text
 
 
 @dataclass(frozen=True, slots=True)

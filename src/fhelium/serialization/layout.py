@@ -66,13 +66,6 @@ def needed_entries(manifest: Manifest) -> list[TensorEntry]:
 def check_entries(manifest: Manifest, entries: Sequence[TensorEntry]) -> None:
     """Refuse tensors that are not exactly those that the manifest asks for.
 
-    Args:
-        manifest: What the file says it holds.
-        entries: The tensors of its header.
-
-    Raises:
-        FileFormatError: A name, dtype or shape is another one.
-
     Example:
         >>> from fhelium.serialization.manifest import describe_value
         >>> check_entries(describe_value(x), [TensorEntry("data", "I64", (2, 4, 1024))])

@@ -31,6 +31,8 @@ Stored = Ciphertext | Plaintext | SecretKey | PublicKey | SwitchingKey | Evaluat
 CONFIG: Final = "CkksConfig"
 KEY_SET: Final = "EvaluationKeys"
 SECRET_KEY: Final = "SecretKey"
+# As it stands in a file, whose header holds the manifest as a text.
+SECRET_MARK: Final = rb"\"type\":\"SecretKey\""
 SLOT_TYPES: Final = ("Ciphertext", "Plaintext")
 # In the order in which a key set lists them.
 SWITCHING_TYPES: Final = ("RelinearizationKey", "ConjugationKey", "RotationKey", "SwitchingKey")
@@ -162,10 +164,6 @@ def stored_classes() -> set[type]:
 
 def describe_value(value: Stored, seal: Seal | None = None) -> Manifest:
     """Return the manifest of a value.
-
-    Args:
-        value: A value, key, non-empty key set or config.
-        seal: For a secret key under a passphrase.
 
     Example:
         >>> describe_value(public_key).seeded[0].type_name, describe_value(x).seeded

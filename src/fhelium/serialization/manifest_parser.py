@@ -54,9 +54,6 @@ def parse_manifest(text: str, config: CkksConfig | None = None) -> Manifest:
         text: As `Manifest.text` writes it.
         config: An equal one is used in place of the file's.
 
-    Raises:
-        FileFormatError: A field is missing, unknown, of another type or impossible.
-
     Example:
         >>> from fhelium.serialization.manifest import describe_value
         >>> parse_manifest(describe_value(x).text()).state == x.state

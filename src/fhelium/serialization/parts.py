@@ -46,17 +46,7 @@ def prepare_parts(
     path: str,
     unseal: Callable[[bytes], bytes],
 ) -> list[Part]:
-    """Allocate what the file's tensors will be read into.
-
-    Args:
-        manifest: What the file holds.
-        entries: The tensors of its header, which are those that the manifest asks for.
-        path: For the text of a refusal.
-        unseal: Opens a sealed secret key.
-
-    Raises:
-        InsufficientMemoryError: The value takes more memory than there is.
-    """
+    """Allocate what the file's tensors will be read into."""
     _require_memory(manifest, entries, path)
     state = manifest.state
     if state is None:

@@ -45,7 +45,7 @@ def seal(plain: bytes, passphrase: str | bytes, how: Seal, manifest: str) -> byt
     Example:
         >>> how = new_seal()
         >>> sealed = seal(b"secret", "correct horse", how, "{}")
-        >>> unseal(sealed, "correct horse", how, "{}", "load_value")
+        >>> unseal(sealed, "correct horse", how, "{}")
         b'secret'
     """
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -54,30 +54,17 @@ def seal(plain: bytes, passphrase: str | bytes, how: Seal, manifest: str) -> byt
     return AESGCM(key).encrypt(how.nonce, plain, manifest.encode("ascii"))
 
 
-def unseal(
-    sealed: bytes, passphrase: str | bytes, how: Seal, manifest: str, operation: str
-) -> bytes:
-    """Undo `seal`.
-
-    Args:
-        sealed: The ciphertext and its tag.
-        passphrase: As for `seal`.
-        how: The seal that the manifest holds.
-        manifest: The manifest's text.
-        operation: Name that an error text begins with.
-
-    Raises:
-        PassphraseError: The passphrase is wrong, or somebody changed the file.
-    """
+def unseal(sealed: bytes, passphrase: str | bytes, how: Seal, manifest: str) -> bytes:
+    """Undo `seal`."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-    key = _derive(_passphrase_bytes(passphrase, operation), how)
+    key = _derive(_passphrase_bytes(passphrase, "load_value"), how)
     try:
         return AESGCM(key).decrypt(how.nonce, sealed, manifest.encode("ascii"))
     except InvalidTag:
         raise PassphraseError(
-            operation,
+            "load_value",
             "the passphrase does not open this file",
             "A sealed secret key opens with the passphrase it was saved with",
             "Try again; if the passphrase is right, the file was changed on purpose",

@@ -9,7 +9,12 @@ from typing import Any
 import torch
 
 from fhelium.config import CkksConfig
-from fhelium.errors import ContextMismatchError, FileFormatError, PassphraseError
+from fhelium.errors import (
+    ContextMismatchError,
+    FileAccessError,
+    FileFormatError,
+    PassphraseError,
+)
 from fhelium.serialization.container import (
     LENGTH_BYTES,
     NO_DIGEST,
@@ -30,10 +35,9 @@ from fhelium.serialization.storage import (
     PathLike,
     open_regular,
     path_text,
-    refuse_access,
 )
 from fhelium.serialization.strict_json import refuse
-from fhelium.values import EvaluationKeys
+from fhelium.values import EvaluationKeys, device_of
 
 
 def load_value(
@@ -85,8 +89,9 @@ def load_value(
         (True, True)
     """
     name = path_text(path, "load_value")
+    place = None if device is None else device_of("load_value", device)
     wanted = None if config is None else CkksConfig.parse(config)
-    with open_regular(name, "load_value") as file, _named("load_value", name):
+    with open_regular(name, "load_value") as file, naming("load_value", name):
         raw, header, manifest = _read_header(file, wanted)
         _require_context(manifest, wanted, name)
         if manifest.type_name == SECRET_KEY:
@@ -96,7 +101,7 @@ def load_value(
         def opened(sealed: bytes) -> bytes:
             assert manifest.seal is not None
             assert passphrase is not None
-            return unseal(sealed, passphrase, manifest.seal, header.manifest, "load_value")
+            return unseal(sealed, passphrase, manifest.seal, header.manifest)
 
         parts = prepare_parts(manifest, header.entries, name, opened)
         _read_payload(file, raw, header, byte_views(part.destination for part in parts))
@@ -106,7 +111,7 @@ def load_value(
     value: Any = made[0]
     if manifest.type_name == KEY_SET:
         value = EvaluationKeys(*made)  # type: ignore[arg-type]
-    return value if device is None else value.to(device)
+    return value if place is None else value.to(place)
 
 
 def inspect_value(path: PathLike, *, verify: bool = False) -> FileInfo:
@@ -143,7 +148,7 @@ def inspect_value(path: PathLike, *, verify: bool = False) -> FileInfo:
           digest      verified
     """
     name = path_text(path, "inspect_value")
-    with open_regular(name, "inspect_value") as file, _named("inspect_value", name):
+    with open_regular(name, "inspect_value") as file, naming("inspect_value", name):
         raw, header, manifest = _read_header(file, None)
         if verify:
             _read_payload(file, raw, header, _scratch(header.payload_bytes))
@@ -151,7 +156,7 @@ def inspect_value(path: PathLike, *, verify: bool = False) -> FileInfo:
 
 
 @contextmanager
-def _named(operation: str, path: str) -> Iterator[None]:
+def naming(operation: str, path: str) -> Iterator[None]:
     """Say in each refusal which file it is about."""
     try:
         yield
@@ -219,7 +224,7 @@ def _require_context(manifest: Manifest, wanted: CkksConfig | None, path: str) -
 
 def _require_private(file: OpenFile, path: str) -> None:
     if file.mode & 0o077:
-        refuse_access(
+        raise FileAccessError(
             "load_value",
             f"{path!a} is a secret key with permissions {file.mode:04o}",
             "Only its owner may read or write a secret key",

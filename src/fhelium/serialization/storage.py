@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 from fhelium.errors import FileAccessError, OperandTypeError
 
@@ -30,13 +30,7 @@ _KINDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OpenFile:
-    """A regular file that is open for reading; all is read through its one descriptor.
-
-    Args:
-        fd: The descriptor.
-        file_bytes: Its size when it was opened.
-        mode: Its permission bits.
-    """
+    """A regular file that is open for reading; all is read through its one descriptor."""
 
     fd: int
     file_bytes: int
@@ -66,13 +60,6 @@ class OpenFile:
 def path_text(path: object, operation: str) -> str:
     """Return a path as text.
 
-    Args:
-        path: A str or os.PathLike.
-        operation: Name that an error text begins with.
-
-    Raises:
-        OperandTypeError: It is neither; pass a str or a pathlib.Path.
-
     Example:
         >>> from pathlib import Path
         >>> path_text(Path("keys") / "a.fhelium", "load_value")
@@ -93,13 +80,6 @@ def path_text(path: object, operation: str) -> str:
 def open_regular(path: str, operation: str) -> Iterator[OpenFile]:
     """Open a regular file for reading, without following a link and without waiting for a pipe.
 
-    Args:
-        path: The file.
-        operation: Name that an error text begins with.
-
-    Raises:
-        FileAccessError: There is no such file, it is no regular file, or reading is not permitted.
-
     Example:
         >>> try:
         ...     with open_regular("/dev/null", "load_value"):
@@ -109,7 +89,7 @@ def open_regular(path: str, operation: str) -> Iterator[OpenFile]:
         '/dev/null' is a device
     """
     if _is_partial(os.path.basename(path)):
-        refuse_access(
+        raise FileAccessError(
             operation,
             f"{path!a} is what an interrupted save left behind",
             "A value is read from the name it was saved under",
@@ -138,15 +118,6 @@ def write_atomically(path: str, operation: str, *, replace: bool) -> Iterator[in
     exception, KeyboardInterrupt included, the temporary file is removed and the target is as it
     was.
 
-    Args:
-        path: The target.
-        operation: Name that an error text begins with.
-        replace: Whether a regular file at the target may be replaced; without, it is refused.
-
-    Raises:
-        FileAccessError: The target exists or is no regular file, the disk is full, or writing
-            is not permitted; the text says which.
-
     Example:
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -159,7 +130,9 @@ def write_atomically(path: str, operation: str, *, replace: bool) -> Iterator[in
     partial = f"{_PARTIAL_PREFIX}{secrets.token_hex(8)}{_PARTIAL_SUFFIX}"
     if not name or _is_partial(name):
         kind = "has the name of a temporary file" if name else "names a folder"
-        refuse_access(operation, f"{path!a} {kind}", "A file has a name", "Choose another one")
+        raise FileAccessError(
+            operation, f"{path!a} {kind}", "A file has a name", "Choose another one"
+        )
     folder = fd = -1
     made = False
     with translated(operation, path):
@@ -185,27 +158,20 @@ def write_atomically(path: str, operation: str, *, replace: bool) -> Iterator[in
                 os.close(folder)
 
 
+def flush_folder(path: str) -> None:
+    """Bring the names in a folder to the disk."""
+    folder = os.open(path, _flags(os.O_RDONLY, "O_DIRECTORY"))
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
 def write_all(fd: int, data: memoryview | bytes) -> None:
     """Write every byte, however many calls that takes."""
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
-
-
-def refuse_access(operation: str, fact: str, rule: str, remedy: str, **fields: Any) -> NoReturn:
-    """Raise a FileAccessError.
-
-    Args:
-        operation: Name that the text begins with.
-        fact: What was found.
-        rule: What is needed.
-        remedy: What the caller can do.
-        **fields: Facts as attributes; ``errno`` where the operating system gave one.
-
-    Raises:
-        FileAccessError: Always; follow the remedy in its text.
-    """
-    raise FileAccessError(operation, fact, rule, remedy, **fields)
 
 
 @contextmanager
@@ -258,7 +224,7 @@ def _require_regular(found: os.stat_result, path: str, operation: str) -> None:
     if stat.S_ISREG(found.st_mode):
         return
     kind = _KINDS.get(stat.S_IFMT(found.st_mode), "no file")
-    refuse_access(
+    raise FileAccessError(
         operation,
         f"{path!a} is {kind}",
         "A value is read from and written to a regular file",
@@ -293,20 +259,20 @@ def _give_name(
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS):
             raise
-        refuse_access(
+        raise FileAccessError(
             operation,
             f"{path!a} is on a file system without hard links",
             "A secret key gets its name by a hard link, because that replaces no other file",
             "Save it on another file system, then move it",
             errno=error.errno,
             path=path,
-        )
+        ) from error
     # Here as well as in the end: an interrupt between two lines hits one of the two at most.
     os.unlink(partial, dir_fd=folder)
 
 
 def _refuse_existing(path: str, operation: str) -> NoReturn:
-    refuse_access(
+    raise FileAccessError(
         operation,
         f"{path!a} exists already",
         "A secret key never takes the place of another file",

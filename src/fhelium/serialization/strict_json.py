@@ -17,25 +17,12 @@ _BRACKETS = re.compile(rb"[][{}]")
 
 
 def refuse(fact: str, rule: str, remedy: str = REMEDY, **fields: Any) -> NoReturn:
-    """Raise a FileFormatError whose fact goes on from the file's name.
-
-    Args:
-        fact: What was found, beginning with a verb: "holds ...", "says ...".
-        rule: What a file has.
-        remedy: What the caller can do.
-        **fields: Facts as attributes of the error.
-
-    Raises:
-        FileFormatError: Always; follow the remedy in its text.
-    """
+    """Raise a FileFormatError whose fact goes on from the file's name."""
     raise FileFormatError("file", fact, rule, remedy, **fields)
 
 
 def canonical_text(value: Any) -> str:
     """Return the one JSON text of a value: sorted names, no blanks, ASCII, shortest floats.
-
-    Args:
-        value: Dicts, lists, texts, ints, finite floats, bools and None.
 
     Example:
         >>> canonical_text({"b": 1.0, "a": [None, "x"]})
@@ -46,13 +33,6 @@ def canonical_text(value: Any) -> str:
 
 def parse_object(text: bytes, what: str) -> dict[str, Any]:
     """Parse a JSON object; refuse nesting past the limit, repeated names and odd numbers.
-
-    Args:
-        text: The bytes of the object, ASCII.
-        what: Names it in error texts, for example "header".
-
-    Raises:
-        FileFormatError: The text is no such object; get the file again.
 
     Example:
         >>> parse_object(b'{"a": [1, 2.5]}', "header")

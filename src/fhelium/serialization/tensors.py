@@ -29,9 +29,6 @@ from fhelium.values import (
 def stored_tensors(value: Stored) -> list[tuple[TensorEntry, torch.Tensor]]:
     """Return the tensors to write for a value, on the CPU, and how the header names them.
 
-    Args:
-        value: A value, key, key set or config.
-
     Raises:
         StateError: The payload is not what files hold: a word is no residue, a uniform half does
             not come from its seed, or a secret is not ternary.

@@ -12,6 +12,7 @@ import torch
 from fhelium.config import CkksConfig
 from fhelium.errors import (
     FHEliumError,
+    FileAccessError,
     FileFormatError,
     OperandTypeError,
     PassphraseError,
@@ -30,6 +31,7 @@ from fhelium.serialization.container import (
 )
 from fhelium.serialization.layout import byte_views, check_entries
 from fhelium.serialization.manifest import (
+    SECRET_MARK,
     TYPES,
     Manifest,
     Seal,
@@ -43,7 +45,6 @@ from fhelium.serialization.storage import (
     PathLike,
     open_regular,
     path_text,
-    refuse_access,
     write_all,
     write_atomically,
 )
@@ -180,8 +181,8 @@ def _require_no_secret(path: str) -> None:
     except FHEliumError:
         start = b""
     # Looked for loosely: the file may be of a newer format, or damaged.
-    if b'fhelium.manifest":' in start and b'\\"type\\":\\"SecretKey\\"' in start:
-        refuse_access(
+    if b'fhelium.manifest":' in start and SECRET_MARK in start:
+        raise FileAccessError(
             _OPERATION,
             f"{path!a} holds a secret key",
             "The file of a secret key is never replaced: it may be the only copy",
