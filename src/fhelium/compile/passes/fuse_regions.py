@@ -83,5 +83,6 @@ def _is_own(implementation: OperationImplementation) -> bool:
     kind = type(implementation)
     owner = next(base for base in kind.__mro__ if "recorded_as" in vars(base))
     return all(
-        getattr(kind, name, None) is getattr(owner, name, None) for name in ("execute", "compute")
+        getattr(kind, name, None) is getattr(owner, name, None)
+        for name in ("execute", "compute", "operator")
     )
