@@ -65,7 +65,21 @@ def test_a_key_is_on_qp(small) -> None:
         rns.KeySwitchInnerProductOp.transfer(digits, digits.replace(modulus_basis="Q"))
 
 
-def test_a_plaintext_is_on_q(small) -> None:
+def test_components_of_residues(small) -> None:
+    """One broadcasts over several; what is raised or added to the first is one."""
+    one, two, three = (state(small.config, components=count) for count in (1, 2, 3))
+    assert rns.AddStandardOp.transfer(one, two).components == 2
+    assert rns.MultiplyMontgomeryOp.transfer(three, one).components == 3
+    with pytest.raises(StateError, match="components is 2 for operand 0 and 3 for operand 1"):
+        rns.SubtractStandardOp.transfer(two, three)
+    for operation in (rns.AddToFirstComponentOp, rns.KeySwitchInnerProductOp):
+        with pytest.raises(StateError, match="components is 2, needed is 1"):
+            operation.transfer(two, two)
+
+
+def test_plaintexts_and_ciphertexts_are_on_q(small) -> None:
+    with pytest.raises(StateError, match="modulus basis is QP, needed is Q"):
+        ckks.FromMontgomeryOp.transfer(state(small.config, modulus_basis="QP"))
     for operation in (ckks.AddPlaintextOp, ckks.MultiplyPlaintextOp):
         with pytest.raises(StateError, match="modulus basis is QP, needed is Q"):
             operation.transfer(state(small.config), state(small.config, modulus_basis="QP"))

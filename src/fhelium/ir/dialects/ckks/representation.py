@@ -114,12 +114,7 @@ class FromMontgomeryOp(UnaryOperation):
 
     @classmethod
     def transfer(cls, ciphertext: CkksState) -> CkksState:
-        require(
-            cls.name,
-            ciphertext,
-            "residue_representation",
-            "montgomery",
-            "It is in standard form already",
-            "ciphertext",
-        )
+        remedy = "It is in standard form already"
+        require(cls.name, ciphertext, "residue_representation", "montgomery", remedy, "ciphertext")
+        require(cls.name, ciphertext, "modulus_basis", "Q", "Bring it down with a mod_down")
         return ciphertext.replace(residue_representation="standard")

@@ -8,9 +8,9 @@ import torch
 from xdsl.irdl import irdl_op_definition
 
 from fhelium.ir.dialects.rns.exact import limb_wise
-from fhelium.ir.dialects.rns.shapes import BinaryOperation, UnaryOperation
+from fhelium.ir.dialects.rns.shapes import BinaryOperation, UnaryOperation, joined
 from fhelium.ir.operation import OperationFacts
-from fhelium.ir.rules import agreed, require
+from fhelium.ir.rules import require
 from fhelium.values import CkksState
 
 _IN_PLACE = OperationFacts(limb_wise=True, in_place=True)
@@ -84,8 +84,7 @@ class MultiplyMontgomeryOp(BinaryOperation):
     def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
         remedy = "Convert the factor with rns.to_montgomery"
         require(cls.name, rhs, "residue_representation", "montgomery", remedy, "second factor")
-        axes = ("depth", "modulus_basis", "polynomial_domain")
-        return lhs.replace(**agreed(cls.name, (lhs, rhs), *axes))
+        return joined(cls.name, lhs, rhs)
 
     @staticmethod
     def reference(lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:

@@ -13,7 +13,7 @@ from fhelium.ir.dialects.rns.exact import limb_wise
 from fhelium.ir.dialects.rns.shapes import BinaryOperation, require_standard
 from fhelium.ir.dialects.rns.types import ResiduesType
 from fhelium.ir.operation import DeclaredOperation, OperationFacts
-from fhelium.ir.rules import require_reachable
+from fhelium.ir.rules import require, require_reachable
 from fhelium.ir.types import TableType
 from fhelium.values import CkksState
 
@@ -109,6 +109,11 @@ class AddToFirstComponentOp(BinaryOperation):
     """
 
     name = "rns.add_to_first_component"
+
+    @classmethod
+    def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
+        require(cls.name, rhs, "components", 1, "Take one with rns.component", "summand")
+        return super().transfer(lhs, rhs)
 
     @staticmethod
     def reference(lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor) -> torch.Tensor:

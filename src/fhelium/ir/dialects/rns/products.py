@@ -130,6 +130,7 @@ class KeySwitchInnerProductOp(DeclaredOperation):
         for state in (digits, key):
             require(cls.name, state, "modulus_basis", "QP", "Raise it with rns.mod_up")
             require(cls.name, state, "polynomial_domain", "ntt", _FORWARD)
+        require(cls.name, digits, "components", 1, "Take one with rns.component")
         require(cls.name, key, "residue_representation", "montgomery", "Keys are kept in that form")
         return digits.replace(components=2)
 

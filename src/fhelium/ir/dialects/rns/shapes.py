@@ -37,8 +37,17 @@ class BinaryOperation(DeclaredOperation):
 
     @classmethod
     def transfer(cls, lhs: CkksState, rhs: CkksState) -> CkksState:
-        axes = ("depth", "modulus_basis", "polynomial_domain", "residue_representation")
-        return lhs.replace(**agreed(cls.name, (lhs, rhs), *axes))
+        return joined(cls.name, lhs, rhs, "residue_representation")
+
+
+def joined(operation: str, lhs: CkksState, rhs: CkksState, *further: str) -> CkksState:
+    """Return the state of a combination of residues; one component broadcasts over several."""
+    axes = ["depth", "modulus_basis", "polynomial_domain", *further]
+    if lhs.components == 1:
+        lhs = lhs.replace(components=rhs.components)
+    elif rhs.components != 1:
+        axes.append("components")
+    return lhs.replace(**agreed(operation, (lhs, rhs), *axes))
 
 
 def require_standard(operation: str, state: CkksState) -> None:
