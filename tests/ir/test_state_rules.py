@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from fhelium.compile.states import infer_states
 from fhelium.errors import BoundError, DepthExhaustedError, ProgramError, StateError
 from fhelium.ir.dialects import ckks, logical, rns
 from fhelium.ir.program import Program
@@ -151,6 +152,29 @@ def test_a_polynomial_has_coefficients() -> None:
     }"""
     with pytest.raises(ProgramError, match="a polynomial has 0 coefficients"):
         Program.parse(text)
+
+
+ROTATION = """func.func @f(%x: !ckks.ciphertext) -> !ckks.ciphertext {{
+  %k = "core.material"() <{{symbol = "rotation-key:3"}}> : () -> !ckks.rotation_key
+  %0 = "ckks.rotate{many}"(%x, %k)
+    <{{{step}, operandSegmentSizes = array<i32: 1, 1, 0>}}>
+    : (!ckks.ciphertext, !ckks.rotation_key) -> !ckks.ciphertext
+  func.return %0 : !ckks.ciphertext
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("many", "step"), [("", "step = {} : i64"), ("_many", "steps = [{} : i64]")]
+)
+def test_a_rotation_reads_the_key_of_its_step(small, many, step) -> None:
+    def infer(number: int) -> None:
+        program = Program.parse(ROTATION.format(many=many, step=step.format(number)))
+        infer_states(program, small.config)
+
+    infer(3)
+    infer(3 - 512)
+    with pytest.raises(StateError, match="step is 5, the key is rotation-key:3"):
+        infer(5)
 
 
 def complete_state(config, kind: str, domain: str) -> Any:

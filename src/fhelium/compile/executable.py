@@ -16,8 +16,9 @@ from fhelium.errors import ExecutionError, ExecutionInputError
 from fhelium.ir.control_flow import NUMBER_TYPES, executed, require_number
 from fhelium.ir.dialects.codec import MessageType
 from fhelium.ir.dialects.core import CastOp, ConstantOp, MaterialOp
+from fhelium.ir.function import Input
 from fhelium.ir.operation import DeclaredOperation
-from fhelium.ir.program import Input, Program
+from fhelium.ir.program import Program
 from fhelium.ir.types import VALUE_AXES, StatefulType, ValueType
 from fhelium.values import Ciphertext, CkksState, require_same_context, require_same_device
 
@@ -211,8 +212,8 @@ def output_states(compilation: Compilation, states: tuple[Any, ...]) -> tuple[Ck
         elif isinstance(operation, ConstantOp):
             known[operation.result] = message_state(operation.numbers(), config)
         elif isinstance(operation, DeclaredOperation):
-            groups = [_known(group, known, config) for group in operation.state_groups()]
-            state = operation.transfer(*groups, **operation.python_attributes())
+            given = operation.operand_states(config, lambda value: _known(value, known, config))
+            state = operation.transfer(*given, **operation.python_attributes())
             known.update((result, _typed(result, state)) for result in operation.results)
         elif isinstance(operation, CastOp) and isinstance(operation.result.type, StatefulType):
             found = _known(operation.input, known, config)
@@ -223,10 +224,8 @@ def output_states(compilation: Compilation, states: tuple[Any, ...]) -> tuple[Ck
     )
 
 
-def _known(group: Any, known: dict[SSAValue, CkksState], config: Any) -> Any:
-    if isinstance(group, tuple):
-        return [_known(value, known, config) for value in group]
-    return known.get(group) or group.type.state(config)
+def _known(value: Any, known: dict[SSAValue, CkksState], config: Any) -> CkksState:
+    return known.get(value) or value.type.state(config)
 
 
 def _typed(value: SSAValue, state: CkksState) -> CkksState:

@@ -54,15 +54,10 @@ def ciphertexts_of(operation: Operation) -> list[SSAValue]:
 def outcome(operation: DeclaredOperation, config: CkksConfig, known: Known) -> CkksState | None:
     """Ask an operation's rule for its result on partly known operands; None where it refuses."""
 
-    def state(group: Any) -> Any:
-        if isinstance(group, tuple):
-            return [state(value) for value in group]
-        unknown = CkksState(config=config, insecure=config.insecure)
-        return unknown if group is None else unknown.replace(**known(group))
-
-    groups = [state(group) for group in operation.state_groups()]
+    unknown = CkksState(config=config, insecure=config.insecure)
     try:
-        return operation.transfer(*groups, **operation.python_attributes())
+        states = operation.operand_states(config, lambda value: unknown.replace(**known(value)))
+        return operation.transfer(*states, **operation.python_attributes())
     except FHEliumError:
         return None
 

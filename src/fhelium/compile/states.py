@@ -25,19 +25,8 @@ def state_of(value: SSAValue, config: CkksConfig) -> CkksState:
 
 
 def operand_states(operation: DeclaredOperation, config: CkksConfig) -> list[Any]:
-    """Return the operands' states as ``transfer`` takes them; tables have none.
-
-    A key that is still to be found has an unknown state.
-    """
-    states: list[Any] = []
-    for group in operation.state_groups():
-        if isinstance(group, tuple):
-            states.append([state_of(value, config) for value in group])
-        elif group is None:
-            states.append(CkksState(config=config, insecure=config.insecure))
-        else:
-            states.append(state_of(group, config))
-    return states
+    """Return what the operands' types say of their states, as ``transfer`` takes them."""
+    return operation.operand_states(config, lambda value: state_of(value, config))
 
 
 def result_state(operation: DeclaredOperation, config: CkksConfig) -> CkksState:

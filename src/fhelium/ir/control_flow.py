@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from fhelium.errors import ExecutionInputError
-
-if TYPE_CHECKING:
-    from fhelium.ir.program import Program
+from fhelium.ir.function import FunctionModule
 
 NUMBER_TYPES: Mapping[Attribute, type] = {IndexType(): int, IntegerType(1): bool}
 """The type of a public number that is an input, and the Python type that carries it."""
@@ -69,7 +67,9 @@ def require_number(operation: str, name: str, kind: Attribute, value: Any) -> No
     )
 
 
-def executed(program: Program, values: dict[SSAValue, Any]) -> Iterator[tuple[int, Operation]]:
+def executed(
+    program: FunctionModule, values: dict[SSAValue, Any]
+) -> Iterator[tuple[int, Operation]]:
     """Go through the operations as a run executes them, each with its index in the Program.
 
     Loops are gone through round by round, of branches the one that is taken. Operations on public

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from fhelium.errors import ProgramError
+from fhelium.ir.function import FunctionModule
 from fhelium.ir.types import StatefulType, python_of
 from fhelium.text import scale_text
 
@@ -28,12 +29,7 @@ class Edge(NamedTuple):
     label: str
 
 
-def draw(
-    name: str,
-    inputs: Sequence[tuple[str, SSAValue]],
-    operations: Sequence[Operation],
-    form: str,
-) -> str:
+def draw(program: FunctionModule, form: str) -> str:
     """Write a Program's picture; ``Program.draw`` says how."""
     writers = {"dot": _dot, "mermaid": _mermaid}
     if form not in writers:
@@ -43,17 +39,17 @@ def draw(
             "A picture is text for Graphviz or for Mermaid",
             "Pass one of the two",
         )
-    names = {value: f"in{index}" for index, (_, value) in enumerate(inputs)}
-    nodes = [Node(names[value], label, False) for label, value in inputs]
+    names = {entry.value: f"in{index}" for index, entry in enumerate(program.inputs)}
+    nodes = [Node(names[entry.value], entry.name, False) for entry in program.inputs]
     edges = []
-    for index, operation in enumerate(operations):
+    for index, operation in enumerate(program.operations):
         box = f"op{index}"
         nodes.append(Node(box, " ".join([operation.name, *_details(operation)]), True))
         blocks = (block for region in operation.regions for block in region.blocks)
         inside = (value for block in blocks for value in block.args)
         names.update(dict.fromkeys((*operation.results, *inside), box))
         edges += [Edge(names[value], box, _label(value)) for value in operation.operands]
-    return writers[form](name, nodes, edges)
+    return writers[form](program.name, nodes, edges)
 
 
 def _details(operation: Operation) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self
@@ -24,6 +24,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from fhelium import values
+from fhelium.config import CkksConfig
 from fhelium.ir import noise
 from fhelium.ir.types import TableType, ValueType, attribute_of, python_of
 from fhelium.values import CkksState
@@ -228,13 +229,24 @@ class DeclaredOperation(DescribedOperation, ABC):
         groups = ((getattr(self, kind.name), kind.variadic) for kind in self.operand_kinds())
         return [tuple(group) if variadic else group for group, variadic in groups]
 
-    def state_groups(self) -> list[Any]:
-        """Return the operand groups that ``transfer`` takes the states of; tables have none."""
-        return [
-            group
-            for group in self.operand_groups()
-            if isinstance(group, tuple) or group is None or not isinstance(group.type, TableType)
-        ]
+    def operand_states(
+        self, config: CkksConfig, known: Callable[[SSAValue], CkksState]
+    ) -> list[Any]:
+        """Return the operands' states as ``transfer`` takes them, tables left out.
+
+        Args:
+            config: Parameters.
+            known: Gives a value's state. Of a key that is still to be found nothing is known.
+        """
+        states: list[Any] = []
+        for group in self.operand_groups():
+            if isinstance(group, tuple):
+                states.append([known(value) for value in group])
+            elif group is None:
+                states.append(CkksState(config=config, insecure=config.insecure))
+            elif not isinstance(group.type, TableType):
+                states.append(known(group))
+        return states
 
     @classmethod
     def public_name(cls) -> str:

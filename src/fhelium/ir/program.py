@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from io import StringIO
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 from xdsl.context import Context
 from xdsl.dialects.arith import Arith
-from xdsl.dialects.builtin import ArrayAttr, Builtin, DictionaryAttr, ModuleOp, StringAttr
-from xdsl.dialects.func import Func, FuncOp, ReturnOp
+from xdsl.dialects.builtin import Builtin
+from xdsl.dialects.func import Func
 from xdsl.dialects.scf import IfOp, Scf
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import DiagnosticException, ParseError, VerifyException
 
 from fhelium.config import CkksConfig
@@ -29,26 +28,13 @@ from fhelium.ir.dialects.ntt import NTT
 from fhelium.ir.dialects.rns import RNS
 from fhelium.ir.dialects.semantic import SEMANTIC
 from fhelium.ir.drawing import draw
+from fhelium.ir.function import FunctionModule
 from fhelium.ir.simulation import SimulatedValue, simulate
 
 DIALECTS = (CORE, SEMANTIC, LOGICAL, CODEC, CKKS, RNS, NTT)
-NAME = "core.name"
-"""Attribute of an input that holds its name: names of values are hints only in MLIR text."""
 
 
-class Input(NamedTuple):
-    """One input of a Program."""
-
-    name: str
-    value: SSAValue
-
-    @property
-    def type(self) -> Attribute:
-        """Return the input's type."""
-        return self.value.type
-
-
-class Program:
+class Program(FunctionModule):
     """One function in MLIR's static single assignment form, over the project's dialects.
 
     A Program prints as text that parses back to the same text. Passes work on clones of it.
@@ -71,46 +57,6 @@ class Program:
         >>> Program.parse(program.to_text()).to_text() == program.to_text()
         True
     """
-
-    def __init__(self, module: ModuleOp) -> None:
-        functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
-        found = len(list(module.body.block.ops))
-        if len(functions) != 1 or found != 1:
-            raise ProgramError(
-                "Program",
-                f"the module holds {found} operations, {len(functions)} of them functions",
-                "A Program is one function",
-                "Keep one func.func in the module",
-            )
-        if len(functions[0].body.blocks) != 1:
-            raise ProgramError(
-                "Program",
-                f"@{functions[0].sym_name.data} has {len(functions[0].body.blocks)} blocks",
-                "The function of a Program has one block",
-                "Give the function a body without branches",
-            )
-        self.module = module
-
-    @classmethod
-    def create(cls, name: str, inputs: Sequence[tuple[str, Attribute]]) -> Self:
-        """Start a Program with named inputs and no operations; ``finish`` ends it.
-
-        Args:
-            name: Name of the function.
-            inputs: Name and type of each input.
-        """
-        types = [kind for _, kind in inputs]
-        block = Block(arg_types=types)
-        for (hint, _), argument in zip(inputs, block.args, strict=True):
-            argument.name_hint = hint
-        names = [DictionaryAttr({NAME: StringAttr(hint)}) for hint, _ in inputs]
-        function = FuncOp(name, (types, []), Region(block), arg_attrs=ArrayAttr(names))
-        return cls(ModuleOp([function]))
-
-    def finish(self, results: Sequence[SSAValue]) -> None:
-        """End the function: it returns these values."""
-        self.block.add_op(ReturnOp(*results))
-        self.update_signature()
 
     @classmethod
     def parse(cls, text: str, name: str = "<text>") -> Self:
@@ -179,7 +125,7 @@ class Program:
         Raises:
             ProgramError: The form is neither of the two.
         """
-        return draw(self.name, self.inputs, self.operations, form)
+        return draw(self, form)
 
     def simulate(
         self,
@@ -225,10 +171,6 @@ class Program:
         """
         return simulate(self, inputs, config, message_bound)
 
-    def clone(self) -> Self:
-        """Return an independent copy."""
-        return type(self)(self.module.clone())
-
     def verify(self) -> None:
         """Check every operation and type.
 
@@ -264,13 +206,12 @@ class Program:
         for operation in self.block.ops:
             for name, position in _undefined(operation, defined):
                 index = self.operations.index(operation)
-                raise ProgramError(
-                    "Program.verify",
-                    f"operation {index} ({name}): operand {position} is used before it is defined",
+                raise _refusal(
+                    index,
+                    name,
+                    f"operand {position} is used before it is defined",
                     "A value is defined by an operation above its uses",
                     "Move the definition up",
-                    index=index,
-                    name=name,
                 )
             defined.update(operation.results)
 
@@ -284,89 +225,13 @@ class Program:
                 given = [[v.type for v in end.operands] for end in ends if end is not None]
                 if any(types != needed for types in given) or (needed and len(given) != 2):
                     shown = " and ".join(map(_types, given))
-                    raise ProgramError(
-                        "Program.verify",
-                        f"operation {index} ({operation.name}): its branches give {shown}, its "
-                        f"results are {_types(needed)}",
+                    raise _refusal(
+                        index,
+                        operation.name,
+                        f"its branches give {shown}, its results are {_types(needed)}",
                         "Both branches give values of the types of the results",
                         "Correct one of them",
-                        index=index,
-                        name=operation.name,
                     )
-
-    @property
-    def function(self) -> FuncOp:
-        """Return the one function."""
-        function = self.module.body.block.first_op
-        assert isinstance(function, FuncOp)
-        return function
-
-    @property
-    def block(self) -> Block:
-        """Return the function's block."""
-        return self.function.body.block
-
-    @property
-    def name(self) -> str:
-        """Return the function's name."""
-        return self.function.sym_name.data
-
-    @property
-    def operations(self) -> tuple[Operation, ...]:
-        """Return the operations in order, those of a region behind the one that has the region.
-
-        The return is the last.
-        """
-        return tuple(inner for operation in self.block.ops for inner in operation.walk())
-
-    @property
-    def inputs(self) -> tuple[Input, ...]:
-        """Return the inputs by name."""
-        given = self.function.arg_attrs
-        found = []
-        for index, argument in enumerate(self.block.args):
-            named = given.data[index].data.get(NAME) if given is not None else None
-            name = named.data if isinstance(named, StringAttr) else f"input{index}"
-            found.append(Input(name, argument))
-        return tuple(found)
-
-    @property
-    def input_names(self) -> tuple[str, ...]:
-        """Return the names of the inputs in order."""
-        return tuple(entry.name for entry in self.inputs)
-
-    @property
-    def outputs(self) -> tuple[SSAValue, ...]:
-        """Return the values that the function returns."""
-        last = self.block.last_op
-        if not isinstance(last, ReturnOp):
-            raise ProgramError(
-                "Program",
-                f"the last operation of @{self.name} is {last.name if last else 'missing'}",
-                "A function ends with func.return",
-                "Add a func.return",
-            )
-        return tuple(last.operands)
-
-    def attributes(self) -> dict[str, str]:
-        """Return the texts that passes noted on the module, such as ``ntt.backend``."""
-        found = self.module.attributes.items()
-        return {name: value.data for name, value in found if isinstance(value, StringAttr)}
-
-    def set_attribute(self, name: str, value: str) -> None:
-        """Note a text on the module."""
-        self.module.attributes[name] = StringAttr(value)
-
-    def update_signature(self) -> None:
-        """Write the types of inputs and returned values into the function's type."""
-        self.function.update_function_type()
-
-    def retype(self, value: SSAValue, kind: Attribute) -> SSAValue:
-        """Give a value another type and return the value that took its place."""
-        return value if value.type == kind else Rewriter.replace_value_with_new_type(value, kind)
-
-    def __iter__(self) -> Iterator[Operation]:
-        return iter(self.operations)
 
     def __repr__(self) -> str:
         return f"Program(@{self.name}, {len(self.operations)} operations)"
@@ -433,14 +298,13 @@ def _verify_one(index: int, operation: Operation) -> None:
     try:
         operation.verify()
     except (VerifyException, DiagnosticException) as error:
-        raise ProgramError(
-            "Program.verify",
-            f"operation {index} ({operation.name}): {_first_lines(error)}",
-            "Every operation obeys its declaration",
-            "Correct it",
-            index=index,
-            name=operation.name,
-        ) from error
+        fact, rule = _first_lines(error), "Every operation obeys its declaration"
+        raise _refusal(index, operation.name, fact, rule, "Correct it") from error
+
+
+def _refusal(index: int, name: str, fact: str, rule: str, remedy: str) -> ProgramError:
+    where = f"operation {index} ({name})"
+    return ProgramError("Program.verify", f"{where}: {fact}", rule, remedy, index=index, name=name)
 
 
 def _first_lines(error: Exception) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from xdsl.dialects.func import ReturnOp
@@ -19,14 +19,11 @@ from fhelium.ir.dialects.ckks import CKKS, CiphertextType, PlaintextType
 from fhelium.ir.dialects.codec import CODEC, MessageType
 from fhelium.ir.dialects.core import CastOp, ConstantOp, MaterialOp
 from fhelium.ir.dialects.semantic import MeaningfulOperation
+from fhelium.ir.function import FunctionModule
 from fhelium.ir.operation import DeclaredOperation
 from fhelium.ir.rules import covering_power
-from fhelium.ir.types import StatefulType
+from fhelium.ir.types import StatefulType, ValueType
 from fhelium.values import CkksState
-
-if TYPE_CHECKING:
-    from fhelium.ir.program import Program
-
 
 _SIMULATED = frozenset((*CKKS.operations, *CODEC.operations))
 
@@ -77,7 +74,7 @@ class _Simulator:
 
     def __init__(
         self,
-        program: Program,
+        program: FunctionModule,
         inputs: Mapping[str, Any],
         config: CkksConfig | None,
         message_bound: float,
@@ -141,7 +138,8 @@ class _Simulator:
     def _computed(
         self, operation: DeclaredOperation, tracks: list[_Track], options: dict[str, Any]
     ) -> list[_Track]:
-        states = [self._states(group) for group in operation.state_groups()]
+        config = self._required_config(operation.name)
+        states = operation.operand_states(config, self._state)
         state = operation.transfer(*states, **options)
         written = {**options, **operation.written_attributes(*states, **options)}
         exact = operation.reference(*(track.exact for track in tracks), **{**written, **options})
@@ -152,14 +150,11 @@ class _Simulator:
             for without, disturbed in zip(_listed(exact), _listed(noisy), strict=True)
         ]
 
-    def _states(self, group: Any) -> Any:
-        if isinstance(group, tuple):
-            return [self._states(value) for value in group]
-        track = self.tracks.get(group)
-        if track is not None:
-            return track.state
-        assert self.config is not None
-        return CkksState(config=self.config, insecure=self.config.insecure)  # of a key
+    def _state(self, value: SSAValue) -> CkksState:
+        if value in self.tracks:
+            return self.tracks[value].state
+        assert isinstance(value.type, ValueType)  # a key's
+        return value.type.state(self._required_config("a key"))
 
     def _entered(self, name: str, value: SSAValue) -> _Track:
         """Give an input or an encoded material as it comes: encrypted or encoded, with its error.
@@ -240,7 +235,7 @@ class _Simulator:
 
 
 def simulate(
-    program: Program,
+    program: FunctionModule,
     inputs: Mapping[str, Any],
     config: CkksConfig | None,
     message_bound: float,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import torch
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -18,12 +19,31 @@ from xdsl.irdl import (
     var_result_def,
 )
 
+from fhelium.config import CkksConfig
 from fhelium.errors import StateError
 from fhelium.ir.dialects.ckks.key_switching import KeySwitchOperation
 from fhelium.ir.dialects.ckks.states import transfer_key_switch
 from fhelium.ir.dialects.ckks.types import CiphertextType, ConjugationKeyType, RotationKeyType
+from fhelium.ir.dialects.core import MaterialOp
 from fhelium.ir.operation import EngineMethod
 from fhelium.values import CkksState, PolynomialDomain, conjugation_element, galois_element
+
+
+def _require_key_of_step(operation: str, key: SSAValue, step: int, config: CkksConfig) -> None:
+    """Refuse the key of another step, as far as its name says what it is."""
+    if not isinstance(key.owner, MaterialOp):
+        return
+    kind, _, named = key.owner.symbol.data.partition(":")
+    if kind != "rotation-key" or not named.removeprefix("-").isdecimal():
+        return
+    if (int(named) - step) % config.num_slots:
+        raise StateError(
+            operation,
+            f"step is {step}, the key is {kind}:{named}",
+            "A key rotates by its own step",
+            "Name the key of the step",
+            step=step,
+        )
 
 
 @irdl_op_definition
@@ -85,6 +105,14 @@ class RotateOp(KeySwitchOperation):
         output_domain: PolynomialDomain | None = None,
     ) -> CkksState:
         return transfer_key_switch(cls.public_name(), ciphertext, [key], output_domain)
+
+    def operand_states(
+        self, config: CkksConfig, known: Callable[[SSAValue], CkksState]
+    ) -> list[Any]:
+        if self.key is not None:
+            step = self.python_attributes()["step"]
+            _require_key_of_step(self.public_name(), self.key, step, config)
+        return super().operand_states(config, known)
 
     @classmethod
     def call_facts(
@@ -169,6 +197,13 @@ class RotateManyOp(KeySwitchOperation):
                 "Pass one key a step",
             )
         return transfer_key_switch(operation, ciphertext, keys, output_domain)
+
+    def operand_states(
+        self, config: CkksConfig, known: Callable[[SSAValue], CkksState]
+    ) -> list[Any]:
+        for key, step in zip(self.keys, self.python_attributes()["steps"], strict=False):
+            _require_key_of_step(self.public_name(), key, step, config)
+        return super().operand_states(config, known)
 
     @classmethod
     def call_facts(
