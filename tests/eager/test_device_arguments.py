@@ -7,7 +7,7 @@ import torch
 
 from fhelium import load_value, save_value
 from fhelium.backend.ckks import CkksDeviceResources
-from fhelium.errors import OperandTypeError
+from fhelium.errors import OperandTypeError, StateError
 
 CALLS = {
     "create_secret_key": lambda k, d: k.engine.create_secret_key(device=d),
@@ -50,3 +50,12 @@ def test_a_file_is_not_read_for_no_device(small, tmp_path):
     save_value(small.public_key, tmp_path / "key")
     with pytest.raises(OperandTypeError, match="load_value: device is 'gpu'"):
         load_value(tmp_path / "key", device="gpu")
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:1"])
+@pytest.mark.parametrize("operation", CALLS)
+def test_cuda_where_there_is_none_is_said_so(small, monkeypatch, operation, device):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(StateError, match="torch finds no CUDA device") as caught:
+        CALLS[operation](small, device)
+    assert caught.value.operation == operation

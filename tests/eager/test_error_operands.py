@@ -7,7 +7,9 @@ import math
 import numpy as np
 import torch
 
-from fhelium import DecryptPolicy, Engine
+from fhelium import CkksConfig, DecryptPolicy, Engine
+from fhelium.backend import OperationBackend, builtin_registry
+from fhelium.backend.ckks.whole_operations import WholeRescaleImplementation
 from fhelium.errors import (
     ImplementationError,
     MessageTypeError,
@@ -184,6 +186,19 @@ def test_messages_that_cannot_be_encrypted(misfits, row):
      ("'none'", "'guarded' or 'private'")),
     ("ntt backend", lambda w: Engine(w.keyed.config, ntt_backend="fast"), ImplementationError,
      ("'fast'", "packed", "radix2_indexed")),
+    ("backend", lambda w: Engine(w.keyed.config, backend="packed"), OperandTypeError,
+     ("backend is a str", "OperationBackend")),
+    ("registry", lambda w: OperationBackend(registry=[]), OperandTypeError,
+     ("registry is a list", "OperationImplementationRegistry")),
+    ("implementation", lambda w: builtin_registry().extended(WholeRescaleImplementation),
+     OperandTypeError, ("an implementation is a ABCMeta", "not its class")),
+    ("progress", lambda w: w.e.create_evaluation_keys(w.sk, progress=True), OperandTypeError,
+     ("progress is a bool", "function")),
+    ("merge", lambda w: w.e.keys.merge([w.rotation2]), OperandTypeError, ("operand is a list",)),
+    ("no depth", lambda w: CkksConfig.create(depth=None, scale_bits=30), ParameterError,
+     ("depth is None", "integer")),
+    ("empty batch", lambda w: w.e.precision(0.0, w.batch3[:0], w.sk), MessageValueError,
+     ("(0, 512)", "at least one value")),
     ("preset", lambda w: Engine("slots1_scale1"), ParameterError,
      ("slots1_scale1", "slots8192_scale40_depth7_int64")),
 )  # fmt: skip

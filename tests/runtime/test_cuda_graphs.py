@@ -114,6 +114,8 @@ def test_what_cannot_be_captured_is_refused(device):
             capture(function, example_inputs=(x,), **options)
     with pytest.raises(TypeError, match="int"):
         capture(torch.neg, example_inputs=(3,))
+    with pytest.raises(TypeError, match=r"^capture: example_inputs is a int"):
+        capture(torch.neg, example_inputs=3)
     with pytest.raises(TypeError, match="int"):
         capture(lambda x: 3, example_inputs=(x,))
     for examples in ((), (torch.ones(3, device="meta"),), (x, x)):

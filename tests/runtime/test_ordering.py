@@ -7,7 +7,7 @@ import weakref
 import pytest
 import torch
 
-from fhelium.errors import CudaGraphInputError, ExecutionError
+from fhelium.errors import CudaGraphInputError, ExecutionError, OperandTypeError
 from fhelium.runtime import CudaGraphProgram, ReusableValueBuffer
 from tests.runtime.fake_device import FakeEvent, FakeStream
 
@@ -65,6 +65,9 @@ def test_streams_of_other_devices_are_refused(fake):
         buffer.copy_from(torch.ones(3), stream=elsewhere)
     with pytest.raises(ValueError, match="cuda:1"):
         buffer.copy_from(torch.ones(3)).wait_on(elsewhere)
+    for wrong in ("stream", 0):
+        with pytest.raises(OperandTypeError, match=r"^wait_on: the stream is a "):
+            buffer.copy_from(torch.ones(3)).wait_on(wrong)
 
 
 def test_a_source_lives_until_its_copy_is_done(fake):

@@ -10,7 +10,13 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fhelium.errors import ContextMismatchError, DeviceMismatchError, KeyMismatchError, StateError
+from fhelium.errors import (
+    ContextMismatchError,
+    DeviceMismatchError,
+    KeyMismatchError,
+    OperandTypeError,
+    StateError,
+)
 from fhelium.values import Ciphertext, Plaintext
 
 batches = st.lists(st.integers(0, 4), max_size=3).map(tuple)
@@ -284,3 +290,34 @@ def test_stack_refuses_what_is_no_value_of_its_class(config, make):
     for dim in (1, -2):
         with pytest.raises(IndexError, match=f"dim is {dim}"):
             make.ciphertext(config, 2).unbind(dim)
+
+
+@pytest.mark.parametrize(
+    ("operation", "call"),
+    [
+        ("stack", lambda batch: Ciphertext.stack([batch, batch], dim="first")),
+        ("stack", lambda batch: Ciphertext.stack([batch], dim=0.5)),
+        ("stack", lambda batch: Ciphertext.stack(None)),
+        ("unbind", lambda batch: batch.unbind("first")),
+        ("unbind", lambda batch: batch.unbind(None)),
+        ("reshape_batch", lambda batch: batch.reshape_batch("1")),
+        ("reshape_batch", lambda batch: batch.reshape_batch(1.5)),
+        ("reshape_batch", lambda batch: batch.reshape_batch([3, None])),
+        ("reshape_batch", lambda batch: batch.reshape_batch(None)),
+        ("index", lambda batch: batch["a":]),
+        ("index", lambda batch: batch[:1.5]),
+        ("index", lambda batch: batch[::"a"]),
+    ],
+)
+def test_axes_sizes_and_slices_are_whole_numbers(make, config, operation, call):
+    with pytest.raises(OperandTypeError) as caught:
+        call(make.ciphertext(config, 3))
+    assert caught.value.operation == operation
+    assert caught.value.rule
+    assert caught.value.remedy
+
+
+def test_whole_numbers_of_every_kind_are_sizes(make, config):
+    batch = make.ciphertext(config, 6)
+    for shape in ((numpy.int64(2), 3), (torch.tensor(2), 3), ([2, 3],), (torch.Size([2, 3]),)):
+        assert batch.reshape_batch(*shape).batch_shape == (2, 3)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from fhelium.backend.implementation import OperationImplementation
 from fhelium.backend.registry import OperationImplementationRegistry
 from fhelium.backend.workspace import BackendWorkspace
+from fhelium.errors import OperandTypeError
 from fhelium.ir.operation import DeclaredOperation
 
 
@@ -55,6 +56,13 @@ class OperationBackend:
         registry: OperationImplementationRegistry | None = None,
         workspace: BackendWorkspace | None = None,
     ) -> None:
+        if registry is not None and not isinstance(registry, OperationImplementationRegistry):
+            raise OperandTypeError(
+                "OperationBackend",
+                f"registry is a {type(registry).__name__}",
+                "A backend resolves operations in an OperationImplementationRegistry",
+                "Pass one, for example builtin_registry().extended(...)",
+            )
         self.registry = builtin_registry() if registry is None else registry
         self.workspace = BackendWorkspace() if workspace is None else workspace
 

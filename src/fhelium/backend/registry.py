@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from fhelium.backend.implementation import OperationImplementation
 from fhelium.backend.invocation import OperationInvocation
-from fhelium.errors import ImplementationError
+from fhelium.errors import ImplementationError, OperandTypeError
 from fhelium.ir.operation import DeclaredOperation
 
 
@@ -21,6 +21,7 @@ class OperationImplementationRegistry:
 
     Raises:
         ImplementationError: Two implementations share a name, or a preferred one is missing.
+        OperandTypeError: Something is no implementation.
 
     Example:
         >>> from fhelium.backend import OperationBackend
@@ -39,6 +40,13 @@ class OperationImplementationRegistry:
         self._by_operation: dict[type[DeclaredOperation], list[OperationImplementation]] = {}
         seen: set[str] = set()
         for implementation in self._implementations:
+            if not isinstance(implementation, OperationImplementation):
+                raise OperandTypeError(
+                    "registry",
+                    f"an implementation is a {type(implementation).__name__}",
+                    "A registry holds objects of OperationImplementation's subclasses",
+                    "Pass such an object, not its class",
+                )
             if implementation.name in seen:
                 raise ImplementationError(
                     "registry",

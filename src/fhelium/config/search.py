@@ -62,7 +62,8 @@ class Job:
 
     def __post_init__(self) -> None:
         for name in ("depth", "scale_bits", "slots", "alpha", "dnum", "N", "base_bits"):
-            if (value := getattr(self, name)) is not None:
+            value = getattr(self, name)
+            if value is not None or name in ("depth", "scale_bits"):
                 object.__setattr__(self, name, as_int(name, value, _OPERATION))
         check_security_level(self.security, _OPERATION)
         check_names("ternary", SIGMA, self.dtype_name, _OPERATION)

@@ -43,6 +43,13 @@ class EngineCore(DeclaredMethods):
         ntt_backend: str | None = None,
         backend: OperationBackend | None = None,
     ) -> None:
+        if backend is not None and not isinstance(backend, OperationBackend):
+            raise OperandTypeError(
+                "Engine",
+                f"backend is a {type(backend).__name__}, needed is an OperationBackend",
+                "An engine computes with the implementations of a backend",
+                "Pass one, or ntt_backend= to choose among the built-in transforms",
+            )
         source = DEFAULT_PRESET if config_or_preset is None else config_or_preset
         self.config = CkksConfig.parse(source)
         self.keys = EvaluationKeys()

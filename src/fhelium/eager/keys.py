@@ -16,7 +16,7 @@ from fhelium.backend.ckks.key_generation import (
 )
 from fhelium.backend.memory import require_memory
 from fhelium.eager.core import EngineCore
-from fhelium.errors import StateError
+from fhelium.errors import OperandTypeError, StateError
 from fhelium.rng import Domain
 from fhelium.text import size_text
 from fhelium.values import (
@@ -282,6 +282,13 @@ class KeyMethods(EngineCore):
                 f"steps is a {type(steps).__name__}, needed is a sequence of ints",
                 "A set has a rotation key for each of several steps",
                 f"Pass steps=({steps!r},)",
+            )
+        if progress is not None and not callable(progress):
+            raise OperandTypeError(
+                operation,
+                f"progress is a {type(progress).__name__}",
+                "It is called after each key with (made, in all)",
+                "Pass a function, or leave it out",
             )
         wanted = dict.fromkeys(self._canonical_step(operation, step) for step in steps)
         canonical = [step for step in wanted if step]

@@ -81,6 +81,13 @@ class PrecisionMethods(DecryptionMethods):
             True
         """
         found = self.decrypt_message(ciphertext, secret_key, policy=policy).cpu().numpy()
+        if not found.size:
+            raise MessageValueError(
+                "precision",
+                f"the result has shape {found.shape}",
+                "Precision is measured over at least one value",
+                "Pass a ciphertext whose batch is not empty",
+            )
         error = found - _clear(expected, found.shape)
         return PrecisionStats(_axis(np.real(error)), _axis(np.imag(error)))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from fhelium.errors import StateError
+from fhelium.errors import OperandTypeError, StateError
 from fhelium.runtime.device import stream_device
 
 
@@ -130,6 +130,13 @@ class CopyHandle:
 
 def require_stream(operation: str, stream: Any, device: torch.device) -> None:
     """Refuse a stream that is not one of a device."""
+    if not hasattr(stream, "device"):
+        raise OperandTypeError(
+            operation,
+            f"the stream is a {type(stream).__name__}",
+            "Work is ordered by streams of torch",
+            "Pass a torch.cuda.Stream, or leave it out",
+        )
     if stream_device(device) is None or stream.device != device:
         raise StateError(
             operation,

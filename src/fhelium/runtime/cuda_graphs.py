@@ -8,7 +8,12 @@ from typing import Any, Generic, TypeVar, cast, overload
 
 import torch
 
-from fhelium.errors import CudaGraphInputError, ExecutionError, ExecutionInputError
+from fhelium.errors import (
+    CudaGraphInputError,
+    ExecutionError,
+    ExecutionInputError,
+    OperandTypeError,
+)
 from fhelium.runtime.buffers import ReusableValueBuffer
 from fhelium.runtime.capture import CudaGraphCaptureStats, captured_parts, name_of
 from fhelium.runtime.copies import CopyHandle
@@ -148,6 +153,13 @@ class CudaGraphProgram(Generic[_OutputT]):
         """
 
         def captured(evaluator: Callable[..., _OutputT]) -> CudaGraphProgram[_OutputT]:
+            if not isinstance(example_inputs, Sequence):
+                raise OperandTypeError(
+                    "capture",
+                    f"example_inputs is a {type(example_inputs).__name__}",
+                    "Each positional argument of the callable has a prototype",
+                    "Pass them in a tuple, (x,) for one",
+                )
             examples = tuple(example_inputs)
             return cls(**captured_parts(evaluator, examples, warmup, check_input_liveness))
 

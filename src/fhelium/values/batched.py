@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NoReturn, Self, cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy
 import torch
@@ -151,7 +151,7 @@ class BatchedValue(ArithmeticTraps, SlotAxes, TensorResident):
             >>> Plaintext.stack([value, value, value]).batch_shape
             torch.Size([3])
         """
-        values = list(values)
+        values = _listed("stack", "values", values)
         _check_stackable(cls, values)
         require_same_device("stack", values)
         rank = len(values[0].batch_shape) + 1
@@ -202,8 +202,9 @@ class BatchedValue(ArithmeticTraps, SlotAxes, TensorResident):
             >>> value.reshape_batch(2, -1).batch_shape
             torch.Size([2, 3])
         """
-        first = shape[0] if len(shape) == 1 else shape
-        sizes = (first,) if isinstance(first, int) else tuple(cast("Sequence[int]", first))
+        several = len(shape) == 1 and not hasattr(shape[0], "__index__")
+        listed = _listed("reshape_batch", "shape", shape[0] if several else shape)
+        sizes = tuple(_whole("reshape_batch", "a size", size) for size in listed)
         old = self.batch_shape
         try:
             # torch resolves -1 on the batch alone; the real payload is never misread.
@@ -244,8 +245,12 @@ class BatchedValue(ArithmeticTraps, SlotAxes, TensorResident):
                 size = shape[axis]
                 if not -size <= item < size:
                     raise self._bad_index(items, f"{item} is outside axis {axis} of size {size}")
-            elif isinstance(item, slice) and item.step is not None and item.step < 1:
-                raise self._bad_step(item.step)
+            elif isinstance(item, slice):
+                for name in ("start", "stop", "step"):
+                    if getattr(item, name) is not None:
+                        _whole("index", f"slice {name}", getattr(item, name))
+                if item.step is not None and item.step < 1:
+                    raise self._bad_step(item.step)
             axis += item is not None
             checked.append(item)
         return tuple(checked)
@@ -331,7 +336,32 @@ def _index_text(item: object) -> str:
     return "..." if item is Ellipsis else repr(item)
 
 
+def _whole(operation: str, name: str, value: Any) -> int:
+    """Return a whole number, or refuse what is none."""
+    if not hasattr(value, "__index__"):
+        raise OperandTypeError(
+            operation,
+            f"{name} is {value!r} of type {type(value).__name__}",
+            "Batch axes are counted in whole numbers",
+            "Pass an int",
+        )
+    return operator.index(value)
+
+
+def _listed(operation: str, name: str, items: Any) -> list[Any]:
+    """Return items in a list, or refuse what holds none."""
+    if not isinstance(items, Iterable):
+        raise OperandTypeError(
+            operation,
+            f"{name} is a {type(items).__name__}",
+            f"{name} is a sequence",
+            "Pass a list or a tuple",
+        )
+    return list(items)
+
+
 def _normal_axis(operation: str, dim: int, rank: int) -> int:
+    dim = _whole(operation, "dim", dim)
     if not -rank <= dim < rank:
         raise index_error(
             operation,

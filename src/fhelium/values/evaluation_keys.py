@@ -213,6 +213,13 @@ class EvaluationKeys:
         """
         merged = type(self)(*self, config=self._config)
         for other in others:
+            if not isinstance(other, EvaluationKeys):
+                raise OperandTypeError(
+                    "merge",
+                    f"operand is a {type(other).__name__}",
+                    "Sets are merged with sets",
+                    "Pass EvaluationKeys, or add single keys with add",
+                )
             merged.add(*other)
         return merged
 

@@ -227,6 +227,7 @@ def device_of(operation: str, device: object) -> torch.device:
 
     Raises:
         OperandTypeError: It names no device; pass one, for example "cpu" or "cuda:0".
+        StateError: It names one of CUDA, of which this machine has none.
 
     Example:
         >>> device_of("to", "cpu:0") == device_of("to", torch.device("cpu"))
@@ -243,7 +244,14 @@ def device_of(operation: str, device: object) -> torch.device:
             "A device is the CPU or one that torch knows; residues keep their dtype",
             "Pass a device, for example 'cpu' or 'cuda:0'",
         ) from None
-    if found.type == "cuda" and found.index is None and torch.cuda.is_available():
+    if found.type == "cuda" and not torch.cuda.is_available():
+        raise StateError(
+            operation,
+            f"device is {device!r} and torch finds no CUDA device",
+            "A value lives on a device of this machine",
+            "Use 'cpu', or run where torch.cuda.is_available()",
+        )
+    if found.type == "cuda" and found.index is None:
         return torch.device("cuda", torch.cuda.current_device())
     return torch.device("cpu") if found.type == "cpu" else found
 
