@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from fhelium import Ciphertext, DecryptPolicy, Engine
-from fhelium.backend.ckks.composed_encryption import expand_public_component
+from fhelium.backend.ckks.encryption import ComposedEncryption
 from fhelium.errors import KeyMismatchError, MissingKeyError, OperandTypeError, StateError
 
 PRIVATE = DecryptPolicy.private()
@@ -32,13 +32,9 @@ def test_secret_key_encryption(small, batch, depth, domain) -> None:
     assert (found - clear).abs().max() <= hidden.noise_bound
     assert hidden.polynomial_domain == domain
     # The second component is what the public seed expands to: half the value need not be stored.
-    expanded = expand_public_component(
-        engine.dispatcher(hidden.device).resources,
-        "packed",
-        hidden.public_seed,
-        hidden.batch_shape,
-        depth,
-        to_ntt=domain == "ntt",
+    composed = ComposedEncryption(engine.dispatcher(hidden.device).resources, "packed")
+    expanded = composed.public_component(
+        hidden.public_seed, hidden.batch_shape, depth, to_ntt=domain == "ntt"
     )
     assert torch.equal(hidden.data[1], expanded)
     again = engine.encrypt_with_secret_key(clear, small.secret_key, depth=depth)

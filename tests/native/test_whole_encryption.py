@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from fhelium import CkksConfig
-from fhelium.backend.ckks import CkksDeviceResources, composed_encryption, encryption
+from fhelium.backend.ckks import CkksDeviceResources, encryption
 from fhelium.backend.ckks import key_generation as keys
 from fhelium.native.wrapper import ckks_ops, rns_ops
 from tests.native.samples import SAMPLES
@@ -29,6 +29,13 @@ def resources(request) -> CkksDeviceResources:
         dtype_name=request.param,
     )
     return CkksDeviceResources(config=config)
+
+
+def routes(resources) -> tuple[encryption.WholeEncryption, encryption.ComposedEncryption]:
+    """The one call and its steps, over one NTT backend."""
+    whole = encryption.encryption_on(resources, "packed")
+    assert isinstance(whole, encryption.WholeEncryption)
+    return whole, encryption.ComposedEncryption(resources, "packed")
 
 
 def uniform(resources, basis: str, depth: int, *batch: int, seed: int = 0) -> torch.Tensor:
@@ -62,14 +69,15 @@ def on_each_number_of_threads(call: Callable[[], torch.Tensor]) -> torch.Tensor:
 @domains
 @pytest.mark.parametrize("batch", BATCHES)
 def test_encryption_with_a_public_key(resources, depth, in_ntt, batch):
+    whole, composed = routes(resources)
     message = uniform(resources, "Q", depth, *batch)
     public_key = uniform(resources, "QP", 0, 2, seed=1)
     for encode, key in ((message, public_key), (spread(message), spread(public_key))):
-        arguments = (resources, "packed", encode, key, ROOT, depth)
+        arguments = (encode, key, ROOT, depth)
         found = on_each_number_of_threads(
-            lambda own=arguments: encryption.encrypt_with_public_key(*own, to_ntt=in_ntt)
+            lambda own=arguments: whole.with_public_key(*own, to_ntt=in_ntt)
         )
-        wanted = composed_encryption.encrypt_with_public_key(*arguments, to_ntt=in_ntt)
+        wanted = composed.with_public_key(*arguments, to_ntt=in_ntt)
         assert found.shape == (2, *message.shape)
         assert torch.equal(found, wanted)
 
@@ -78,13 +86,14 @@ def test_encryption_with_a_public_key(resources, depth, in_ntt, batch):
 @domains
 @pytest.mark.parametrize("batch", BATCHES)
 def test_encryption_with_a_secret_key(resources, depth, in_ntt, batch):
+    whole, composed = routes(resources)
     message, secret = uniform(resources, "Q", depth, *batch), uniform(resources, "QP", 0, seed=1)
     for encode, key in ((message, secret), (spread(message), spread(secret))):
-        arguments = (resources, "packed", encode, key, SEED, ROOT, depth)
+        arguments = (encode, key, SEED, ROOT, depth)
         found = on_each_number_of_threads(
-            lambda own=arguments: encryption.encrypt_with_secret_key(*own, to_ntt=in_ntt)
+            lambda own=arguments: whole.with_secret_key(*own, to_ntt=in_ntt)
         )
-        wanted = composed_encryption.encrypt_with_secret_key(*arguments, to_ntt=in_ntt)
+        wanted = composed.with_secret_key(*arguments, to_ntt=in_ntt)
         assert torch.equal(found, wanted)
 
 
@@ -93,14 +102,15 @@ def test_encryption_with_a_secret_key(resources, depth, in_ntt, batch):
 @pytest.mark.parametrize("components", [2, 3, 4])
 @pytest.mark.parametrize("batch", BATCHES)
 def test_decryption(resources, depth, in_ntt, components, batch):
+    whole, composed = routes(resources)
     ciphertext = uniform(resources, "Q", depth, components, *batch)
     secret = uniform(resources, "QP", 0, seed=1)
     for hidden, key in ((ciphertext, secret), (spread(ciphertext), spread(secret))):
-        arguments = (resources, "packed", hidden, key, depth)
+        arguments = (hidden, key, depth)
         found = on_each_number_of_threads(
-            lambda own=arguments: encryption.decrypt_residues(*own, from_ntt=in_ntt)
+            lambda own=arguments: whole.decrypted(*own, from_ntt=in_ntt)
         )
-        wanted = composed_encryption.decrypt_residues(*arguments, from_ntt=in_ntt)
+        wanted = composed.decrypted(*arguments, from_ntt=in_ntt)
         assert torch.equal(found, wanted)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import torch
 
-from fhelium.backend.ckks.encryption import decode_slots, decrypt_residues
+from fhelium.backend.ckks.encryption import decode_slots, encryption_on
 from fhelium.eager.encryption import EncryptionMethods
 from fhelium.eager.host_reads import require_host
 from fhelium.eager.policy import DecryptPolicy, require_policy
@@ -166,9 +166,8 @@ class DecryptionMethods(EncryptionMethods):
         require_same_context(operation, state, secret_key.state, names=names)
         require_ciphertext(operation, state)
         require_same_device(operation, (ciphertext, secret_key), names)
-        residues = decrypt_residues(
-            self.dispatcher(ciphertext.device).resources,
-            self._ntt_backend,
+        resources = self.dispatcher(ciphertext.device).resources
+        residues = encryption_on(resources, self._ntt_backend).decrypted(
             ciphertext.data,
             secret_key.data,
             ciphertext.depth,

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import torch
 
-from fhelium.backend.ckks.composed_encryption import transform_on
 from fhelium.backend.ckks.encryption import decode_slots, encode_slots
 from fhelium.eager.core import EngineCore
 from fhelium.eager.host_reads import require_host
@@ -152,7 +151,7 @@ class EncodingMethods(EngineCore):
         if for_ == "add" and like.state.polynomial_domain == "coefficient":
             return encoded
         resources = self.dispatcher(place).resources
-        transform = transform_on(resources, self._ntt_backend, "Q", depth)
+        transform = resources.transform(self._ntt_backend, "Q", depth)
         rows = transform.forward(encoded.data)
         state = encoded.state.replace(polynomial_domain="ntt")
         if for_ == "multiply":

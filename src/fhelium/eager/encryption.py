@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from fhelium.backend.ckks.encryption import encrypt_with_public_key, encrypt_with_secret_key
+from fhelium.backend.ckks.encryption import encryption_on
 from fhelium.eager.encoding import EncodingMethods, real_number
 from fhelium.errors import DeviceMismatchError, OperandTypeError
 from fhelium.ir import noise
@@ -188,9 +188,7 @@ class EncryptionMethods(EncodingMethods):
         resources = self.dispatcher(plaintext.device).resources
         seed = self._random.root(Domain.PUBLIC_SEED, operation)
         root = self._random.root(Domain.ENCRYPTION_ERROR, operation)
-        data = encrypt_with_secret_key(
-            resources,
-            self._ntt_backend,
+        data = encryption_on(resources, self._ntt_backend).with_secret_key(
             plaintext.data,
             secret_key.data,
             seed,
@@ -219,9 +217,7 @@ class EncryptionMethods(EncodingMethods):
         domain = chosen_domain(operation, output_domain, "coefficient")
         state = plaintext.state
         resources = self.dispatcher(plaintext.device).resources
-        data = encrypt_with_public_key(
-            resources,
-            self._ntt_backend,
+        data = encryption_on(resources, self._ntt_backend).with_public_key(
             plaintext.data,
             public_key.data,
             self._random.root(Domain.ENCRYPTION_MASK, operation),

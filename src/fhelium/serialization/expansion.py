@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch
 
 from fhelium.backend.ckks import CkksDeviceResources
-from fhelium.backend.ckks.composed_encryption import expand_public_component
+from fhelium.backend.ckks.encryption import ComposedEncryption
 from fhelium.backend.ckks.key_generation import (
     expand_public_half,
     expand_secret,
@@ -58,14 +58,9 @@ class Expander:
         self, seed: bytes, batch_shape: Sequence[int], state: CkksState
     ) -> torch.Tensor:
         """Expand the second component [*batch, limb, N] of a ciphertext in the domain it has."""
-        return expand_public_component(
-            self._resources,
-            DEFAULT_NTT_BACKEND,
-            seed,
-            tuple(batch_shape),
-            state.depth or 0,
-            to_ntt=state.polynomial_domain == "ntt",
-        )
+        encryption = ComposedEncryption(self._resources, DEFAULT_NTT_BACKEND)
+        in_ntt, depth = state.polynomial_domain == "ntt", state.depth or 0
+        return encryption.public_component(seed, tuple(batch_shape), depth, to_ntt=in_ntt)
 
     def secret(self, coefficients: torch.Tensor) -> torch.Tensor:
         """Expand ternary coefficients, int64 [N], to a secret key's residues."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 import torch
 
 from fhelium.backend.ckks import constants
+from fhelium.backend.ntt import Transform, transform_symbols
 from fhelium.backend.ntt.indices import radix2_indices
 from fhelium.config import CkksConfig, Preset
 from fhelium.errors import ImplementationError
@@ -98,6 +99,12 @@ class CkksDeviceResources:
     def materials(self, symbols: tuple[str, ...]) -> tuple[torch.Tensor, ...]:
         """Return the tables of several symbols."""
         return tuple(self.material(symbol) for symbol in symbols)
+
+    def transform(self, ntt_backend: str, basis: str, depth: int) -> Transform:
+        """Return both NTT directions on one basis and depth."""
+        symbols = transform_symbols(ntt_backend, basis, depth)
+        tables = dict(zip(symbols, self.materials(symbols), strict=True))
+        return Transform.of(ntt_backend, basis, depth, tables)
 
     def _parsed(self, symbol: str) -> tuple[str, dict[str, Any]]:
         """Return a symbol's family and parts, or refuse one that names no table."""

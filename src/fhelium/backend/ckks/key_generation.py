@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import torch
 
-from fhelium.backend.ckks.composed_encryption import transform_on
 from fhelium.backend.ckks.device_resources import CkksDeviceResources
 from fhelium.backend.ckks.whole_operations import WHOLE_OPERATION_BACKEND
 from fhelium.native.wrapper import ckks_ops, random_ops, rns_ops
@@ -23,7 +22,7 @@ def expand_secret(
     resources: CkksDeviceResources, backend: str, coefficients: torch.Tensor
 ) -> torch.Tensor:
     """Write small integers [N] as a secret: [limb + K, N] on QP, NTT domain, Montgomery form."""
-    on_qp = transform_on(resources, backend, "QP", 0)
+    on_qp = resources.transform(backend, "QP", 0)
     params = on_qp.rns_params
     residues = rns_ops.reduce_integers(coefficients, params, resources.config.dtype)
     return rns_ops.to_montgomery(on_qp.forward_(residues), params)
@@ -36,7 +35,7 @@ def secret_coefficients(
 
     A tensor that is no secret gives numbers that expand to another one.
     """
-    on_qp = transform_on(resources, backend, "QP", 0)
+    on_qp = resources.transform(backend, "QP", 0)
     residues = on_qp.inverse_(rns_ops.from_montgomery(secret, on_qp.rns_params))[0].long()
     prime = resources.config.primes[0]
     return torch.where(residues > prime // 2, residues - prime, residues)
@@ -58,7 +57,7 @@ def encrypt_zero_with_secret(
     root: bytes,
 ) -> torch.Tensor:
     """Return -a s + e for each uniform polynomial a: standard NTT values on the full QP."""
-    on_qp = transform_on(resources, backend, "QP", 0)
+    on_qp = resources.transform(backend, "QP", 0)
     params = on_qp.rns_params
     key = key_tensor(derive(root, Domain.KEY_ERROR))
     errors = random_ops.sample_gaussian(key, 0, uniform.shape[0], resources.config.N)
