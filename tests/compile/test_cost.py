@@ -115,6 +115,24 @@ def test_predictions_lie_between_measurements() -> None:
     assert profile.predict("ckks.add_many", "coefficient", depth=0) is None
 
 
+def test_a_fused_region_is_spared_what_it_does_not_write(ring: CompileRing) -> None:
+    """Six components come in and go out, and the negation says that four take a millisecond."""
+    times = {"ckks.negate": 1.0, "ckks.add": 2.0, "ckks.subtract": 1.25}
+    entries = tuple(Measurement(name, "ntt", 1, 0, ms) for name, ms in times.items())
+    spec = fc.encrypted(depth=0, scale=ring.config.scale_at(0), polynomial_domain="ntt")
+    found = ring.capture(
+        lambda engine, x, y: engine.subtract(engine.add(x, y), y),
+        engine=fc.engine(),
+        x=spec,
+        y=spec,
+    )
+    context = ring.config.context_id
+    cost = found.cost(fc.MachineProfile(context, "cpu", 1, entries))
+    assert [entry.ms for entry in cost.operations] == [2.0 - 1.5, 1.5]
+    elsewhere = found.cost(fc.MachineProfile(context, "cuda:0", 1, entries))
+    assert elsewhere.ms == 3.25
+
+
 def test_examples_are_accepted_calls(ring: CompileRing) -> None:
     calls = list(profiled_calls(ring.config))
     assert len(set(calls)) == len(calls)

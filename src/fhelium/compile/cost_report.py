@@ -6,19 +6,23 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
+from fhelium.backend import builtin_registry
 from fhelium.compile.call_costs import CallCost, CallCosts
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.example_calls import ExampleCall
 from fhelium.compile.machine_profile import MachineProfile
 from fhelium.compile.materials import EvaluationKeyRequirements
+from fhelium.compile.passes.fuse_regions import region_ends
 from fhelium.compile.states import operand_states
 from fhelium.config import CkksConfig
 from fhelium.errors import CompileError, ContextMismatchError
 from fhelium.ir.control_flow import NUMBER_TYPES, executed, require_number
-from fhelium.ir.dialects.ckks import CKKS
+from fhelium.ir.dialects.ckks import CKKS, NegateOp
 from fhelium.ir.operation import DeclaredOperation
+from fhelium.ir.program import Program
+from fhelium.ir.types import StatefulType
 from fhelium.text import size_text
 
 
@@ -145,21 +149,22 @@ def program_cost(
             "Make a profile of the Program's parameters with `fhelium profile`",
             contexts=(profile.context_id, config.context_id),
         )
-    costs, entries, depth = CallCosts(config), [], 0
     numbers: dict[SSAValue, Any] = {}
     for entry in program.inputs:
         if entry.type in NUMBER_TYPES:
             require_number("cost", entry.name, entry.type, inputs.get(entry.name))
             numbers[entry.value] = inputs[entry.name]
-    for index, operation in executed(program, numbers):
-        if isinstance(operation, DeclaredOperation) and type(operation) in CKKS.operations:
-            call = _example(index, operation, config)
-            at, domain = call.state.depth, call.state.polynomial_domain
-            assert at is not None
-            assert domain is not None
-            ms = profile and profile.predict(operation.name, domain, depth=at, count=call.count)
-            entries.append(OperationCost(index, operation.name, at, costs.of(call), ms))
-            depth = max(depth, *(_depth(result.type, config) for result in operation.results))
+    run = [
+        (index, operation, _example(index, operation, config))
+        for index, operation in executed(program, numbers)
+        if isinstance(operation, DeclaredOperation) and type(operation) in CKKS.operations
+    ]
+    times = _times(program, {operation: call for _, operation, call in run}, profile, config)
+    costs, entries, depth = CallCosts(config), [], 0
+    for index, operation, call in run:
+        at = call.state.depth or 0
+        entries.append(OperationCost(index, operation.name, at, costs.of(call), times[operation]))
+        depth = max(depth, *(_depth(result.type, config) for result in operation.results))
     if not entries:
         raise CompileError(
             "cost",
@@ -171,6 +176,52 @@ def program_cost(
     count = len(keys.steps) + keys.needs_relinearization + keys.needs_conjugation
     nbytes = (count + len(keys.source_key_ids)) * config.switching_key_nbytes()
     return ProgramCost(tuple(entries), depth, config.max_depth, keys, nbytes)
+
+
+def _times(
+    program: Program,
+    calls: Mapping[Operation, ExampleCall],
+    profile: MachineProfile | None,
+    config: CkksConfig,
+) -> dict[Operation, float | None]:
+    """Return the milliseconds of each operation.
+
+    In a fused region only what comes in and the result pass through memory, and a negation says
+    what a component takes that does: two are read by one, and two are written.
+    """
+    if profile is None:
+        return dict.fromkeys(calls)
+    times = {op: profile.predict(op.name, *_place(call), call.count) for op, call in calls.items()}
+    fused = profile.device == "cpu"  # no other device has regions
+    ends = region_ends(program, config, builtin_registry()) if fused else {}
+    for end in dict.fromkeys(ends.values()):
+        if end not in times:
+            continue  # in a branch that is not taken
+        members = [operation for operation in ends if ends[operation] is end]
+        negation = profile.predict(NegateOp.name, *_place(calls[end])) or 0.0
+        for operation in members:
+            own = _components([*operation.operands, *operation.results])
+            times[operation] = _spared(times[operation], own * negation / 4)
+        read = {v for op in members for v in op.operands if v.owner not in members}
+        times[end] = _spared(times[end], -_components([*read, *end.results]) * negation / 4)
+    return times
+
+
+def _spared(ms: float | None, spared: float) -> float | None:
+    return None if ms is None else max(0.0, ms - spared)
+
+
+def _place(call: ExampleCall) -> tuple[str, int]:
+    domain, depth = call.state.polynomial_domain, call.state.depth
+    assert domain is not None
+    assert depth is not None
+    return domain, depth
+
+
+def _components(values: Iterable[SSAValue]) -> int:
+    """Return how many components ciphertexts and plaintexts have together."""
+    kinds = [value.type for value in values if isinstance(value.type, StatefulType)]
+    return sum(kind.known.get("components", 1) for kind in kinds)
 
 
 def _depth(kind: object, config: CkksConfig) -> int:

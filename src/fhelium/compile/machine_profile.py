@@ -28,6 +28,8 @@ from fhelium.values import Ciphertext, CkksState, Plaintext, ResidueRepresentati
 FORMAT = "fhelium machine profile 1"
 CACHED_BYTES = 64 << 20
 """Operands of more bytes fit into no cache."""
+LEAST_MS = 3.0
+"""Short calls are repeated until they took so long together."""
 LIST_LENGTHS = (1, 4)
 """Lengths of list operands that are measured; others lie on the line through them."""
 
@@ -85,7 +87,7 @@ class MachineProfile:
     threads: int
     measurements: tuple[Measurement, ...]
 
-    def predict(self, operation: str, domain: str, *, depth: int, count: int = 1) -> float | None:
+    def predict(self, operation: str, domain: str, depth: int, count: int = 1) -> float | None:
         """Return the milliseconds of a call, between the depths and list lengths measured.
 
         Args:
@@ -156,7 +158,8 @@ def measure_profile(
     Args:
         config: Parameters.
         device: Where to compute.
-        repetitions: Calls of which the median is taken, after one that is not counted.
+        repetitions: Calls of which the median is taken, after one that is not counted; of short
+            calls there are more.
         progress: Called with measurements done and in all.
 
     Example:
@@ -200,8 +203,8 @@ def _measured(call: ExampleCall, resources: CkksDeviceResources, repetitions: in
 
     nbytes = sum(map(math.prod, shapes)) * config.dtype.itemsize
     turns = itertools.cycle([drawn() for _ in range(4 if nbytes < CACHED_BYTES else 1)])
-    times = []
-    for _ in range(repetitions + 1):
+    times: list[float] = []
+    while len(times) <= repetitions or sum(times) < LEAST_MS:
         prepared, started = next(turns), time.perf_counter()
         prepared()
         if device.type == "cuda":

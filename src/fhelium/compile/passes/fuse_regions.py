@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerAttr, i64
@@ -49,33 +50,54 @@ class FuseRegionsPass(CompilePass):
     registry: OperationImplementationRegistry
 
     def run(self, compilation: Compilation) -> None:
-        program, config = compilation.program, compilation.workspace.config
-        roots: dict[Operation, Operation] = {}
-        for operation in reversed(program.operations):
+        program = compilation.program
+        ends = region_ends(program, compilation.workspace.config, self.registry)
+        numbers: dict[Operation, int] = {}
+        for operation in program.operations:
             operation.attributes.pop(REGION, None)
-            if type(operation) in CKKS.operations and self._joins(program, operation, config):
-                readers = readers_of(operation.results[0])
-                # What only a loop or a branch reads is computed in front of it.
-                inside = {reader for reader in readers if reader.parent is operation.parent}
-                around = {roots.get(reader) if reader in inside else None for reader in readers}
-                roots[operation] = (around.pop() if len(around) == 1 else None) or operation
-        members = list(roots.values())
-        regions = [root for root in dict.fromkeys(reversed(members)) if members.count(root) > 1]
-        for operation, root in roots.items():
-            if root in regions:
-                operation.attributes[REGION] = IntegerAttr(regions.index(root), i64)
+            if operation in ends:
+                number = numbers.setdefault(ends[operation], len(numbers))
+                operation.attributes[REGION] = IntegerAttr(number, i64)
 
-    def _joins(self, program: Program, operation: Operation, config: CkksConfig) -> bool:
-        if not isinstance(operation, DeclaredOperation) or operation.FACTS.needs_key:
-            return False
-        values = [*operation.operands, *operation.results]
-        ciphertexts = [value.type for value in values if isinstance(value.type, CiphertextType)]
-        if not all("components" in kind.known for kind in ciphertexts):
-            return False
-        call = call_of(program, operation, config, self.registry)
-        return _is_own(call.implementation) and bool(
-            call.implementation.recorded_as(call.invocation)
-        )
+
+def region_ends(
+    program: Program, config: CkksConfig, registry: OperationImplementationRegistry
+) -> dict[Operation, Operation]:
+    """Return for each operation of a region the one that gives the region's result.
+
+    Args:
+        program: A Program of ckks operations whose depths and domains are known.
+        config: Parameters.
+        registry: Implementations.
+    """
+    ends: dict[Operation, Operation] = {}
+    for operation in reversed(program.operations):
+        if type(operation) in CKKS.operations and _joins(program, operation, config, registry):
+            around = {  # what only a loop or a branch reads is computed in front of it
+                ends.get(reader) if reader.parent is operation.parent else None
+                for reader in readers_of(operation.results[0])
+            }
+            ends[operation] = (around.pop() if len(around) == 1 else None) or operation
+    sizes = Counter(ends.values())
+    return {operation: end for operation, end in ends.items() if sizes[end] > 1}
+
+
+def _joins(
+    program: Program,
+    operation: Operation,
+    config: CkksConfig,
+    registry: OperationImplementationRegistry,
+) -> bool:
+    """Say whether a native program can compute an operation together with others."""
+    if not isinstance(operation, DeclaredOperation) or operation.FACTS.needs_key:
+        return False
+    values = [*operation.operands, *operation.results]
+    ciphertexts = [value.type for value in values if isinstance(value.type, CiphertextType)]
+    if not all("components" in kind.known for kind in ciphertexts):
+        return False
+    call = call_of(program, operation, config, registry)
+    recorded = call.implementation.recorded_as(call.invocation)
+    return recorded is not None and _is_own(call.implementation)
 
 
 def _is_own(implementation: OperationImplementation) -> bool:
