@@ -46,17 +46,21 @@ Sizes check_limb_to_drop(const Operation& operation, const Tensor& input) {
   return shape;
 }
 
+void check_galois_element(const Operation& operation, int64_t galois_element, int64_t degree) {
+  if (galois_element < 1 || galois_element >= 2 * degree || galois_element % 2 == 0)
+    refuse(operation,
+           "galois_element is " + std::to_string(galois_element) +
+               " with 2N = " + std::to_string(2 * degree),
+           "It is odd and lies in [1, 2N)", "Reduce it modulo 2N");
+}
+
 void check_automorphism(const Operation& operation, const Tensor& input, int64_t galois_element) {
   check_residues(operation, "input", input);
   const int64_t n = input.size(input.dim() - 1);
   if (!is_power_of_two(n) || n > (int64_t{1} << 30))
     refuse(operation, "the last axis has length " + std::to_string(n),
            "It is the ring degree N, a power of two up to 2^30", "Pass whole polynomials");
-  if (galois_element < 1 || galois_element >= 2 * n || galois_element % 2 == 0)
-    refuse(operation,
-           "galois_element is " + std::to_string(galois_element) +
-               " with 2N = " + std::to_string(2 * n),
-           "It is odd and lies in [1, 2N)", "Reduce it modulo 2N");
+  check_galois_element(operation, galois_element, n);
 }
 
 Sizes check_digits_and_key(const Operation& operation, const Tensor& digits, const Tensor& key) {

@@ -17,6 +17,9 @@ void check_same_shape(const Operation& operation, const Tensor& lhs, const Tenso
 /// [*batch, limb, N] -> the shape without the limb that is dropped.
 Sizes check_limb_to_drop(const Operation& operation, const Tensor& input);
 
+/// g is odd in [1, 2N).
+void check_galois_element(const Operation& operation, int64_t galois_element, int64_t degree);
+
 /// N is a power of two (below 2^31, so that positions fit 32 bits) and g is odd in [1, 2N).
 void check_automorphism(const Operation& operation, const Tensor& input, int64_t galois_element);
 

@@ -11,68 +11,54 @@ namespace fhelium {
 
 template <>
 const CkksKernels<u32>& ckks_kernels() {
-  switch (active_isa()) {
-#if FHELIUM_X86_KERNELS
-    case Isa::kAvx2:
-    case Isa::kAvx512: return kCkksKernels32Avx2;
-#endif
-    default: return kCkksKernels32Portable;
-  }
+  return table_for<kCkksKernels32Portable, kCkksKernels32Avx2, kCkksKernels32Avx2>(active_isa());
 }
 
 template <>
 const CkksKernels<u64>& ckks_kernels() {
-  switch (active_isa()) {
-#if FHELIUM_X86_KERNELS
-    case Isa::kAvx2: return kCkksKernels64Avx2;
-    case Isa::kAvx512: return kCkksKernels64Avx512;
-#endif
-    default: return kCkksKernels64Portable;
-  }
+  return table_for<kCkksKernels64Portable, kCkksKernels64Avx2, kCkksKernels64Avx512>(active_isa());
 }
 
 namespace {
 
-Tensor ciphertext_product(const Tensor lhs, const Tensor rhs, const Tensor rns_params) {
-  constexpr auto kName = "ciphertext_product";
-  const Sizes shape = check_two_components(kName, "lhs", lhs);
-  check_same_shape(kName, lhs, rhs);
+/// Call row(kernels, out, a, step of a, b, step of b, n, m) for the components of every limb and
+/// batch item.
+template <class Row>
+Tensor product_of(const char* name, const Tensor& lhs, const Tensor& rhs, const Sizes& shape,
+                  const Tensor& rns_params, const Row& row) {
   return for_word_of(lhs, [&](auto word) {
     using Word = decltype(word);
-    const auto moduli = check_parameters<Word>(kName, rns_params, lhs.size(lhs.dim() - 2));
+    const auto moduli = check_parameters<Word>(name, rns_params, lhs.size(lhs.dim() - 2));
     Tensor out = empty_result(lhs, shape);
     const auto o = rows_of<Word>(out), a = rows_of<Word>(lhs), b = rows_of<Word>(rhs);
     const int64_t batches = a.batches / 2;
-    const auto product = ckks_kernels<Word>().product;
     for_each_row(o.limbs, batches, o.degree, 7.0, [&](int64_t limb, int64_t i) {
       Word* const to[3] = {o.pointer(i, limb), o.pointer(batches + i, limb),
                            o.pointer(2 * batches + i, limb)};
       const Word* const left[2] = {a.pointer(i, limb), a.pointer(batches + i, limb)};
       const Word* const right[2] = {b.pointer(i, limb), b.pointer(batches + i, limb)};
-      product(to, left, a.step, right, b.step, o.degree, moduli[static_cast<size_t>(limb)]);
+      row(ckks_kernels<Word>(), to, left, a.step, right, b.step, o.degree,
+          moduli[static_cast<size_t>(limb)]);
     });
     return out;
   });
 }
 
+Tensor ciphertext_product(const Tensor lhs, const Tensor rhs, const Tensor rns_params) {
+  constexpr auto kName = "ciphertext_product";
+  const Sizes shape = check_two_components(kName, "lhs", lhs);
+  check_same_shape(kName, lhs, rhs);
+  return product_of(kName, lhs, rhs, shape, rns_params,
+                    [](const auto& kernels, const auto&... rows) { kernels.product(rows...); });
+}
+
 Tensor ciphertext_square(const Tensor input, const Tensor rns_params) {
   constexpr auto kName = "ciphertext_square";
   const Sizes shape = check_two_components(kName, "input", input);
-  return for_word_of(input, [&](auto word) {
-    using Word = decltype(word);
-    const auto moduli = check_parameters<Word>(kName, rns_params, input.size(input.dim() - 2));
-    Tensor out = empty_result(input, shape);
-    const auto o = rows_of<Word>(out), a = rows_of<Word>(input);
-    const int64_t batches = a.batches / 2;
-    const auto square = ckks_kernels<Word>().square;
-    for_each_row(o.limbs, batches, o.degree, 7.0, [&](int64_t limb, int64_t i) {
-      Word* const to[3] = {o.pointer(i, limb), o.pointer(batches + i, limb),
-                           o.pointer(2 * batches + i, limb)};
-      const Word* const from[2] = {a.pointer(i, limb), a.pointer(batches + i, limb)};
-      square(to, from, a.step, o.degree, moduli[static_cast<size_t>(limb)]);
-    });
-    return out;
-  });
+  return product_of(
+      kName, input, input, shape, rns_params,
+      [](const auto& kernels, const auto& out, const auto& in, i64 step, const auto& /*in*/,
+         i64 /*step*/, i64 n, const auto& m) { kernels.square(out, in, step, n, m); });
 }
 
 Tensor key_switch_inner_product(const Tensor digits, const Tensor key, const Tensor rns_params) {

@@ -11,13 +11,8 @@
 namespace fhelium {
 
 const EmbeddingKernels& embedding_kernels() {
-  switch (active_isa()) {
-#if FHELIUM_X86_KERNELS
-    case Isa::kAvx2: return kEmbeddingKernelsAvx2;
-    case Isa::kAvx512: return kEmbeddingKernelsAvx512;
-#endif
-    default: return kEmbeddingKernelsPortable;
-  }
+  return table_for<kEmbeddingKernelsPortable, kEmbeddingKernelsAvx2, kEmbeddingKernelsAvx512>(
+      active_isa());
 }
 
 namespace {

@@ -15,13 +15,6 @@ namespace {
 /// Coefficients of a pass that stays in the nearest cache.
 constexpr int64_t kTile = 1024;
 
-/// Call body(first, width) for the tiles of a row.
-template <class Body>
-void for_each_tile(int64_t degree, const Body& body) {
-  for (int64_t first = 0; first < degree; first += kTile)
-    body(first, std::min(kTile, degree - first));
-}
-
 /// [*batch, limb, N] of a plaintext, and the shape of its encryption.
 Sizes check_plaintext(const char* name, const Tensor& plaintext) {
   check_residues(name, "plaintext", plaintext);
@@ -69,12 +62,12 @@ Tensor encrypt_with_secret(const Tensor plaintext, const Tensor secret, const Te
         copy_row(hidden, 1, message, in.step, degree);
         kernels.add_small(hidden, error, degree, m);
         ntt.forward(hidden, hidden, 1, degree, table.row(limb), m, nullptr);
-        for_each_tile(degree, [&](int64_t first, int64_t width) {
+        for (int64_t k = 0; k < degree; k += kTile) {
+          const int64_t n = std::min(kTile, degree - k);
           Word product[kTile];
-          kernels.multiply_montgomery(product, 1, uniform + first, 1, key + first * s.step, s.step,
-                                      width, m);
-          kernels.subtract(hidden + first, 1, hidden + first, 1, product, 1, width, m);
-        });
+          kernels.multiply_montgomery(product, 1, uniform + k, 1, key + k * s.step, s.step, n, m);
+          kernels.subtract(hidden + k, 1, hidden + k, 1, product, 1, n, m);
+        }
         return;
       }
       kernels.multiply_montgomery(hidden, 1, uniform, 1, key, s.step, degree, m);

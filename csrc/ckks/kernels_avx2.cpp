@@ -20,92 +20,36 @@ FHELIUM_INLINE __m256i load_permuted(const u64* row, const uint32_t* source) {
   return _mm256_permutevar8x32_epi32(load(Whole{}, row + (source[0] & ~3u)),
                                      _mm256_or_si256(_mm256_slli_epi64(places, 1), odd));
 }
-template <class Lanes>
-FHELIUM_INLINE __m256i load_from(const u64* row, InOrder, i64 k, Lanes lanes) {
-  return load(lanes, row + k);
-}
-template <class Lanes>
-FHELIUM_INLINE __m256i load_from(const u64* row, Permuted order, i64 k, Lanes) {
-  return load_permuted(row, order.source + k);
-}
 
-// ---- key-switch inner product ------------------------------------------------------------------
+/// Sums of products in doubles.
+struct Sums {
+  static constexpr int kBlock = 2;  // a row's stretch of one cache line
 
-/// Three streams a digit are more than the machine follows by itself. A prefetch past the end of a
-/// row does nothing.
-constexpr i64 kAhead = 256;
-constexpr int kBlock = 2;  // a row's stretch of one cache line
+  SumModulus m;
+  Factor radix_inverse;
+  i64 room;
+  bool fits;
 
-FHELIUM_INLINE void prefetch(const KeySwitchTerm<u64>& term, i64 k) {
-  const u64* const rows[3] = {term.digit, term.key0, term.key1};
-  for (const u64* row : rows) _mm_prefetch((const char*)(row + k + kAhead), _MM_HINT_T0);
-}
-
-/// Rows that are added on, times a factor; null where there are none.
-struct Kept {
-  const u64 *row0, *row1;
-  __m256d factor;
+  Sums(const Modulus<u64>& modulus, i64 count)
+      : m(in_sums(modulus)),
+        radix_inverse(montgomery_factor<u64>(1, modulus)),
+        room(most_products(modulus)),
+        fits(count < room) {}
+  FHELIUM_METHOD Sum none() const { return no_products(m); }
+  FHELIUM_METHOD static __m256d operand(__m256i x) { return to_doubles(x); }
+  template <bool kFold>
+  FHELIUM_METHOD __m256i finish(const Sum& sum) const {
+    return to_residues(multiply(reduce(sum, m), radix_inverse, m), m);
+  }
 };
 
-template <class Lanes>
-FHELIUM_INLINE Sum first_product(const u64* row, i64 at, Lanes lanes, __m256d factor,
-                                 const SumModulus& m) {
-  Sum sum = no_products(m);
-  if (row != nullptr) add_product(sum, to_doubles(load(lanes, row + at)), factor);
-  return sum;
-}
+}  // namespace
+}  // namespace fhelium
 
-/// kVectors vectors of both results; kFold: there are more products than one sum has room for.
-template <bool kFold, int kVectors, class Lanes, class Order>
-FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const Kept& kept,
-                                const KeySwitchTerm<u64>* terms, i64 count, Order order, i64 k,
-                                Lanes lanes, i64 room, const SumModulus& m, const Factor& w) {
-  Sum sum0[kVectors], sum1[kVectors];
-  for (int v = 0; v < kVectors; ++v) {
-    sum0[v] = first_product(kept.row0, k + v * kLanes, lanes, kept.factor, m);
-    sum1[v] = first_product(kept.row1, k + v * kLanes, lanes, kept.factor, m);
-  }
-  i64 left = room - 1;
-  for (i64 d = 0; d < count; ++d) {
-    const KeySwitchTerm<u64> term = terms[d];
-    if (kVectors == kBlock) prefetch(term, k);
-    for (int v = 0; v < kVectors; ++v) {
-      const i64 at = k + v * kLanes;
-      const __m256d x = to_doubles(load_from(term.digit, order, at, lanes));
-      add_product(sum0[v], x, to_doubles(load(lanes, term.key0 + at)));
-      add_product(sum1[v], x, to_doubles(load(lanes, term.key1 + at)));
-    }
-    if (kFold && --left == 0) {
-      left = room;
-      for (int v = 0; v < kVectors; ++v) {
-        fold(sum0[v], m);
-        fold(sum1[v], m);
-      }
-    }
-  }
-  for (int v = 0; v < kVectors; ++v) {
-    store(lanes, out0 + k + v * kLanes, to_residues(multiply(reduce(sum0[v], m), w, m), m));
-    store(lanes, out1 + k + v * kLanes, to_residues(multiply(reduce(sum1[v], m), w, m), m));
-  }
-}
+#include "ckks/inner_product_simd.h"
 
-template <class Order>
-void inner_row(u64* out0, u64* out1, const u64* kept0, const u64* kept1, u64 factor,
-               const KeySwitchTerm<u64>* terms, i64 count, Order order, i64 n,
-               const Modulus<u64>& modulus) {
-  const SumModulus m = in_sums(modulus);
-  const i64 room = most_products(modulus);
-  const Factor radix_inverse = montgomery_factor<u64>(1, modulus);
-  const Kept kept = {kept0, kept1, broadcast((double)(i64)factor)};
-  for_blocks<kBlock>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
-    if (count < room)
-      inner_block<false, kVectors>(out0, out1, kept, terms, count, order, k, lanes, room, m,
-                                   radix_inverse);
-    else
-      inner_block<true, kVectors>(out0, out1, kept, terms, count, order, k, lanes, room, m,
-                                  radix_inverse);
-  });
-}
+namespace fhelium {
+namespace {
 
 void subtract_scale(u64* out, const u64* lhs, const u64* rhs, u64 factor, i64 n,
                     const Modulus<u64>& modulus) {

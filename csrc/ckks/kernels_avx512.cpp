@@ -18,89 +18,32 @@ FHELIUM_INLINE __m512i load_permuted(const u64* row, const uint32_t* source) {
   return _mm512_permutexvar_epi64(places, load(Whole{}, row + (source[0] & ~7u)));
 }
 
-// ---- key-switch inner product ------------------------------------------------------------------
+/// Sums of products in halves. floor(R / q) products stay below q R, 2^11 low halves below 2^63.
+struct Sums {
+  static constexpr int kBlock = 4;  // a row's stretch of four cache lines
+  static constexpr i64 room = kFoldEvery;
 
-/// Three streams a digit are more than the machine follows by itself. A prefetch past the end of a
-/// row does nothing.
-constexpr i64 kAhead = 256;
+  VectorModulus m;
+  bool fits;
 
-FHELIUM_INLINE __m512i load_ahead(Part part, const u64* p) { return load(part, p); }
-FHELIUM_INLINE __m512i load_ahead(Whole, const u64* p) {
-  _mm_prefetch((const char*)(p + kAhead), _MM_HINT_T0);
-  return load(Whole{}, p);
-}
-
-template <class Lanes>
-FHELIUM_INLINE __m512i load_from(const u64* row, InOrder, i64 k, Lanes lanes) {
-  return load_ahead(lanes, row + k);
-}
-template <class Lanes>
-FHELIUM_INLINE __m512i load_from(const u64* row, Permuted order, i64 k, Lanes) {
-  return load_permuted(row, order.source + k);
-}
-
-/// Rows that are added on, times a factor; null where there are none.
-struct Kept {
-  const u64 *row0, *row1;
-  __m512i factor;
+  Sums(const Modulus<u64>& modulus, i64 count)
+      : m(in_lanes(modulus)), fits((u64)count < modulus.reciprocal >> 12 && count < 2048) {}
+  FHELIUM_METHOD static Halves none() { return no_products(); }
+  FHELIUM_METHOD static __m512i operand(__m512i x) { return x; }
+  template <bool kFold>
+  FHELIUM_METHOD __m512i finish(Halves sum) const {
+    if (kFold) fold(sum, m);
+    return lift_once(montgomery_signed(carried_high(sum), sum.low, m), m);
+  }
 };
 
-template <class Lanes>
-FHELIUM_INLINE Halves first_product(const u64* row, i64 at, Lanes lanes, __m512i factor) {
-  Halves sum = no_products();
-  if (row != nullptr) add_product(sum, load(lanes, row + at), factor);
-  return sum;
-}
+}  // namespace
+}  // namespace fhelium
 
-/// kVectors vectors of both results. kFold: the sum may pass q R, so it is folded after each group
-/// and before the last reduction.
-template <bool kFold, int kVectors, class Lanes, class Order>
-FHELIUM_INLINE void inner_block(u64* out0, u64* out1, const Kept& kept,
-                                const KeySwitchTerm<u64>* terms, i64 count, Order order, i64 k,
-                                Lanes lanes, const VectorModulus& m) {
-  Halves sum0[kVectors], sum1[kVectors];
-  for (int v = 0; v < kVectors; ++v) {
-    sum0[v] = first_product(kept.row0, k + v * kLanes, lanes, kept.factor);
-    sum1[v] = first_product(kept.row1, k + v * kLanes, lanes, kept.factor);
-  }
-  for (i64 d = 0; d < count; ++d) {
-    const KeySwitchTerm<u64> term = terms[d];
-    for (int v = 0; v < kVectors; ++v) {
-      const i64 at = k + v * kLanes;
-      const __m512i x = load_from(term.digit, order, at, lanes);
-      add_product(sum0[v], x, load_ahead(lanes, term.key0 + at));
-      add_product(sum1[v], x, load_ahead(lanes, term.key1 + at));
-    }
-    if (kFold && (d % kFoldEvery == kFoldEvery - 2 || d == count - 1))
-      for (int v = 0; v < kVectors; ++v) {
-        fold(sum0[v], m);
-        fold(sum1[v], m);
-      }
-  }
-  for (int v = 0; v < kVectors; ++v) {
-    const __m512i x0 = montgomery_signed(carried_high(sum0[v]), sum0[v].low, m);
-    const __m512i x1 = montgomery_signed(carried_high(sum1[v]), sum1[v].low, m);
-    store(lanes, out0 + k + v * kLanes, lift_once(x0, m));
-    store(lanes, out1 + k + v * kLanes, lift_once(x1, m));
-  }
-}
+#include "ckks/inner_product_simd.h"
 
-template <class Order>
-void inner_row(u64* out0, u64* out1, const u64* kept0, const u64* kept1, u64 factor,
-               const KeySwitchTerm<u64>* terms, i64 count, Order order, i64 n,
-               const Modulus<u64>& modulus) {
-  constexpr int kBlock = 4;  // a row's stretch of four cache lines
-  const VectorModulus m = in_lanes(modulus);
-  const Kept kept = {kept0, kept1, broadcast(factor)};
-  // floor(R / q) products stay below q R, 2^11 low halves below 2^63.
-  const bool fits = (u64)count < modulus.reciprocal >> 12 && count < 2048;
-  for_blocks<kBlock>(n, [&]<int kVectors>(Vectors<kVectors>, i64 k, auto lanes) {
-    if (fits)
-      inner_block<false, kVectors>(out0, out1, kept, terms, count, order, k, lanes, m);
-    else
-      inner_block<true, kVectors>(out0, out1, kept, terms, count, order, k, lanes, m);
-  });
-}
+namespace fhelium {
+namespace {
 
 /// lhs - rhs + q lies in (0, 2 q): the product is below 2 q^2 < q R.
 void subtract_scale(u64* out, const u64* lhs, const u64* rhs, u64 factor, i64 n,

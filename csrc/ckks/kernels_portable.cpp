@@ -94,49 +94,41 @@ void subtract_scale(Word* out, const Word* lhs, const Word* rhs, Word factor, i6
 }
 
 // The right factors go to Montgomery form first: two conversions and three reductions in all.
-template <int kBits, class Word>
-void product_row(Word* const out[3], const Word* const lhs[2], i64 lhs_step,
-                 const Word* const rhs[2], i64 rhs_step, i64 n, const Modulus<Word>& modulus) {
-  const Modulus<Word> m = modulus;
-  Word *const out0 = out[0], *const out1 = out[1], *const out2 = out[2];
-  const Word *const lhs0 = lhs[0], *const lhs1 = lhs[1], *const rhs0 = rhs[0], *const rhs1 = rhs[1];
-  for (i64 k = 0; k < n; ++k) {
-    const Word a0 = lhs0[k * lhs_step], a1 = lhs1[k * lhs_step];
-    const Word b0 = montgomery_multiply<kBits>(rhs0[k * rhs_step], m.montgomery_square, m);
-    const Word b1 = montgomery_multiply<kBits>(rhs1[k * rhs_step], m.montgomery_square, m);
-    const WideOf<Word> mixed = (WideOf<Word>)a0 * b1 + (WideOf<Word>)a1 * b0;
-    out0[k] = montgomery_multiply<kBits>(a0, b0, m);
-    out1[k] = montgomery_reduce<kBits>(mixed, m);  // below 2 q^2 < q R
-    out2[k] = montgomery_multiply<kBits>(a1, b1, m);
-  }
-}
-
 template <class Word>
 void product(Word* const out[3], const Word* const lhs[2], i64 lhs_step, const Word* const rhs[2],
-             i64 rhs_step, i64 n, const Modulus<Word>& m) {
-  with_radix(
-      m, [&](auto radix) { product_row<radix.kBits>(out, lhs, lhs_step, rhs, rhs_step, n, m); });
-}
-
-template <int kBits, class Word>
-void square_row(Word* const out[3], const Word* const in[2], i64 step, i64 n,
-                const Modulus<Word>& modulus) {
-  const Modulus<Word> m = modulus;
+             i64 rhs_step, i64 n, const Modulus<Word>& modulus) {
   Word *const out0 = out[0], *const out1 = out[1], *const out2 = out[2];
-  const Word *const in0 = in[0], *const in1 = in[1];
-  for (i64 k = 0; k < n; ++k) {
-    const Word a0 = in0[k * step], a1 = in1[k * step];
-    const Word b0 = montgomery_multiply<kBits>(a0, m.montgomery_square, m);
-    const Word b1 = montgomery_multiply<kBits>(a1, m.montgomery_square, m);
-    out0[k] = montgomery_multiply<kBits>(a0, b0, m);
-    out1[k] = montgomery_multiply<kBits, Word>(2 * a0, b1, m);
-    out2[k] = montgomery_multiply<kBits>(a1, b1, m);
-  }
+  const Word *const lhs0 = lhs[0], *const lhs1 = lhs[1], *const rhs0 = rhs[0], *const rhs1 = rhs[1];
+  with_radix(modulus, [=, m = modulus](auto radix) {
+    constexpr int kBits = radix.kBits;
+    for (i64 k = 0; k < n; ++k) {
+      const Word a0 = lhs0[k * lhs_step], a1 = lhs1[k * lhs_step];
+      const Word b0 = montgomery_multiply<kBits>(rhs0[k * rhs_step], m.montgomery_square, m);
+      const Word b1 = montgomery_multiply<kBits>(rhs1[k * rhs_step], m.montgomery_square, m);
+      const WideOf<Word> mixed = (WideOf<Word>)a0 * b1 + (WideOf<Word>)a1 * b0;
+      out0[k] = montgomery_multiply<kBits>(a0, b0, m);
+      out1[k] = montgomery_reduce<kBits>(mixed, m);  // below 2 q^2 < q R
+      out2[k] = montgomery_multiply<kBits>(a1, b1, m);
+    }
+  });
 }
 
 template <class Word>
-void square(Word* const out[3], const Word* const in[2], i64 step, i64 n, const Modulus<Word>& m) {
-  with_radix(m, [&](auto radix) { square_row<radix.kBits>(out, in, step, n, m); });
+void square(Word* const out[3], const Word* const in[2], i64 step, i64 n,
+            const Modulus<Word>& modulus) {
+  Word *const out0 = out[0], *const out1 = out[1], *const out2 = out[2];
+  const Word *const in0 = in[0], *const in1 = in[1];
+  with_radix(modulus, [=, m = modulus](auto radix) {
+    constexpr int kBits = radix.kBits;
+    for (i64 k = 0; k < n; ++k) {
+      const Word a0 = in0[k * step], a1 = in1[k * step];
+      const Word b0 = montgomery_multiply<kBits>(a0, m.montgomery_square, m);
+      const Word b1 = montgomery_multiply<kBits>(a1, m.montgomery_square, m);
+      out0[k] = montgomery_multiply<kBits>(a0, b0, m);
+      out1[k] = montgomery_multiply<kBits, Word>(2 * a0, b1, m);
+      out2[k] = montgomery_multiply<kBits>(a1, b1, m);
+    }
+  });
 }
 
 // With h = (q0 - 1) / 2 and t = x + h mod q0, the centred r of a residue x modulo q0 is t - h. The
@@ -156,22 +148,16 @@ struct Centring {
   }
 };
 
-template <int kBits, class Word>
-void rescale_row(Word* out, const Word* in, const Word* dropped, i64 step, i64 n, Word q0,
-                 Word inverse, const Modulus<Word>& modulus) {
-  const Modulus<Word> m = modulus;
-  const Centring<Word> centring(q0, m);
-  for (i64 k = 0; k < n; ++k) {
-    const Word r = Centring<Word>::remainder(dropped[k * step], centring, m);
-    out[k] = montgomery_multiply<kBits, Word>(in[k * step] + (m.q - r), inverse, m);  // 2 q^2 < q R
-  }
-}
-
 template <class Word>
 void rescale(Word* out, const Word* in, const Word* dropped, i64 step, i64 n, Word q0, Word inverse,
-             const Modulus<Word>& m) {
-  with_radix(
-      m, [&](auto radix) { rescale_row<radix.kBits>(out, in, dropped, step, n, q0, inverse, m); });
+             const Modulus<Word>& modulus) {
+  with_radix(modulus, [=, m = modulus, centring = Centring<Word>(q0, modulus)](auto radix) {
+    for (i64 k = 0; k < n; ++k) {
+      const Word r = Centring<Word>::remainder(dropped[k * step], centring, m);
+      const Word difference = in[k * step] + (m.q - r);  // below 2 q, and 2 q^2 < q R
+      out[k] = montgomery_multiply<radix.kBits, Word>(difference, inverse, m);
+    }
+  });
 }
 
 template <class Word>

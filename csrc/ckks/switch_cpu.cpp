@@ -1,4 +1,5 @@
 // Operations with a key switch, each one call: the adapters between tensors and rows.
+#include "ckks/checks.h"
 #include "ckks/switch_sources.h"
 #include "common/checks.h"
 #include "common/number_theory.h"
@@ -79,13 +80,9 @@ SourceRows<Word> source_rows(const SwitchCall<Word>& call, bool from_ntt) {
 }
 
 /// Both forms of an automorphism; `positions` has room for N where it is not the identity.
-Automorphism check_automorphism(const char* name, int64_t element, int64_t degree,
-                                std::vector<uint32_t>& positions) {
-  if (element < 1 || element >= 2 * degree || element % 2 == 0)
-    refuse(
-        name,
-        "galois_element is " + std::to_string(element) + " with 2N = " + std::to_string(2 * degree),
-        "It is odd and lies in [1, 2N)", "Reduce it modulo 2N");
+Automorphism automorphism_of(const char* name, int64_t element, int64_t degree,
+                             std::vector<uint32_t>& positions) {
+  check_galois_element(name, element, degree);
   const auto g = static_cast<u64>(element);
   if (g == 1) return {1, 1, nullptr};
   positions.resize(static_cast<size_t>(degree));
@@ -119,8 +116,7 @@ Tensor switch_galois(Tensor input, int64_t galois_element, const Tensor key,
     const auto in = plain_rows<Word>(input);
     const auto call = prepare<Word>(arguments, input, 2, keys, outs);
     std::vector<uint32_t> positions;
-    const Automorphism by =
-        check_automorphism(arguments.name, galois_element, call.degree, positions);
+    const Automorphism by = automorphism_of(arguments.name, galois_element, call.degree, positions);
     if (!positions.empty())
       ckks_kernels<Word>().automorphism_source(positions.data(), call.degree, by.element);
     switch_keys(call, MovedComponent<Word>{source_rows(call, from_ntt), in, by});
@@ -147,8 +143,7 @@ std::vector<Tensor> switch_hoisted(Tensor input, const std::vector<int64_t> galo
     std::vector<std::vector<uint32_t>> positions(keys.size());
     std::vector<Automorphism> by;
     for (size_t r = 0; r < keys.size(); ++r) {
-      by.push_back(
-          check_automorphism(arguments.name, galois_elements[r], call.degree, positions[r]));
+      by.push_back(automorphism_of(arguments.name, galois_elements[r], call.degree, positions[r]));
       if (positions[r].empty()) continue;
       ckks_kernels<Word>().automorphism_source(positions[r].data(), call.degree, by[r].element);
       call.results[r].positions = by[r].positions;

@@ -208,13 +208,12 @@ std::vector<Word> check_matrix(const Operation& operation, const char* name, con
 }
 
 std::vector<int64_t> check_integers(const Operation& operation, const char* name,
-                                    const Tensor& tensor, int64_t limbs) {
+                                    const Tensor& tensor, int64_t count, const char* rule) {
   check_tensor(operation, name, tensor, kInt64);
-  check_sizes(operation, name, tensor, {limbs}, "It holds one integer per limb",
-              "Pass the integers of this basis and depth");
+  check_sizes(operation, name, tensor, {count}, rule, "Pass the integers of this basis and depth");
   std::vector<int64_t> values;
   const int64_t* data = tensor.const_data_ptr<int64_t>();
-  for (int64_t j = 0; j < limbs; ++j) values.push_back(data[j * tensor.stride(0)]);
+  for (int64_t j = 0; j < count; ++j) values.push_back(data[j * tensor.stride(0)]);
   return values;
 }
 

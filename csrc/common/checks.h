@@ -61,9 +61,9 @@ template <class Word>
 std::vector<Word> check_matrix(const Operation& operation, const char* name, const Tensor& tensor,
                                int64_t rows, const Modulus<Word>* moduli, int64_t limbs);
 
-/// Indices or counts on the CPU: int64 [limbs], one for each limb.
+/// So many integers on the CPU, int64; `rule` says what they are.
 std::vector<int64_t> check_integers(const Operation& operation, const char* name,
-                                    const Tensor& tensor, int64_t limbs);
+                                    const Tensor& tensor, int64_t count, const char* rule);
 
 /// int64 with at least so many axes; `rule` says what they are.
 void check_axes(const Operation& operation, const char* name, const Tensor& tensor, int64_t least,

@@ -19,6 +19,19 @@ bool is_usable(Isa isa);
 /// Whether both have the set of this name; `found` is it then.
 bool find_usable_isa(const std::string& name, Isa& found);
 
+/// A family's table for an instruction set that is usable; a build without x86 kernels has the
+/// portable one alone.
+template <const auto& kPortable, const auto& kAvx2, const auto& kAvx512>
+const auto& table_for(Isa isa) {
+#if FHELIUM_X86_KERNELS
+  if (isa == Isa::kAvx512) return kAvx512;
+  if (isa == Isa::kAvx2) return kAvx2;
+#else
+  (void)isa;
+#endif
+  return kPortable;
+}
+
 /// "scalar", "avx2" or "avx512".
 const char* isa_name(Isa isa);
 

@@ -8,6 +8,7 @@
 #define FHELIUM_INLINE __host__ __device__ __forceinline__
 #else
 #define FHELIUM_INLINE static inline __attribute__((always_inline))
+#define FHELIUM_METHOD inline __attribute__((always_inline))
 #endif
 
 namespace fhelium {

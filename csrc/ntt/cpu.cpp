@@ -1,6 +1,7 @@
 // The production transform: packed tables, no index tensors.
 #include "common/checks.h"
 #include "common/isa.h"
+#include "common/names.h"
 #include "common/pool.h"
 #include "ntt/packed.h"
 #include "ntt/rows.h"
@@ -14,13 +15,7 @@ const NttKernels<u32>& ntt_kernels() {
 }
 
 const NttKernels<u64>& ntt_kernels_of(Isa isa) {
-  switch (isa) {
-#if FHELIUM_X86_KERNELS
-    case Isa::kAvx2: return kNttKernels64Avx2;
-    case Isa::kAvx512: return kNttKernels64Avx512;
-#endif
-    default: return kNttKernels64Portable;
-  }
+  return table_for<kNttKernels64Portable, kNttKernels64Avx2, kNttKernels64Avx512>(isa);
 }
 
 std::span<const NttPath> ntt_paths_of(Isa isa) {
@@ -66,41 +61,29 @@ void transform_packed(const char* name, bool inverse, const Tensor& out, const T
   });
 }
 
-Tensor packed(const char* name, bool inverse, const Tensor& input, const Tensor& tables,
-              const Tensor& rns_params) {
-  check_residues(name, "input", input);
+template <Name kName, bool kInverse>
+Tensor packed(const Tensor input, const Tensor tables, const Tensor rns_params) {
+  check_residues(kName.text, "input", input);
   Tensor out = empty_result(input, sizes_of(input));
-  transform_packed(name, inverse, out, input, tables, rns_params);
+  transform_packed(kName.text, kInverse, out, input, tables, rns_params);
   return out;
 }
 
-void packed_in_place(const char* name, bool inverse, const Tensor& input, const Tensor& tables,
-                     const Tensor& rns_params) {
-  check_residues(name, "input", input);
-  check_destination(name, input);
-  check_overlap(name, input, tables);
-  transform_packed(name, inverse, input, input, tables, rns_params);
-}
-
-Tensor ntt_packed(const Tensor input, const Tensor tables, const Tensor rns_params) {
-  return packed("ntt_packed", false, input, tables, rns_params);
-}
-void ntt_packed_(Tensor input, const Tensor tables, const Tensor rns_params) {
-  packed_in_place("ntt_packed_", false, input, tables, rns_params);
-}
-Tensor intt_packed(const Tensor input, const Tensor tables, const Tensor rns_params) {
-  return packed("intt_packed", true, input, tables, rns_params);
-}
-void intt_packed_(Tensor input, const Tensor tables, const Tensor rns_params) {
-  packed_in_place("intt_packed_", true, input, tables, rns_params);
+template <Name kName, bool kInverse>
+void packed_in_place(Tensor input, const Tensor tables, const Tensor rns_params) {
+  check_residues(kName.text, "input", input);
+  check_destination(kName.text, input);
+  check_overlap(kName.text, input, tables);
+  transform_packed(kName.text, kInverse, input, input, tables, rns_params);
 }
 
 }  // namespace
 }  // namespace fhelium
 
 FHELIUM_LIBRARY_IMPL(fhelium_ntt_ops, CPU, m) {
-  m.impl("ntt_packed", FHELIUM_BOX(&fhelium::ntt_packed));
-  m.impl("ntt_packed_", FHELIUM_BOX(&fhelium::ntt_packed_));
-  m.impl("intt_packed", FHELIUM_BOX(&fhelium::intt_packed));
-  m.impl("intt_packed_", FHELIUM_BOX(&fhelium::intt_packed_));
+  using namespace fhelium;
+  m.impl("ntt_packed", FHELIUM_BOX((&packed<"ntt_packed", false>)));
+  m.impl("ntt_packed_", FHELIUM_BOX((&packed_in_place<"ntt_packed_", false>)));
+  m.impl("intt_packed", FHELIUM_BOX((&packed<"intt_packed", true>)));
+  m.impl("intt_packed_", FHELIUM_BOX((&packed_in_place<"intt_packed_", true>)));
 }

@@ -5,20 +5,18 @@
 namespace fhelium {
 namespace {
 
-[[noreturn]] void refuse_on_cpu(const char* operation) {
-  refuse(operation, "input is on the CPU, needed is a CUDA tensor",
+template <class Result, Name kName>
+Result refused(const Tensor, const Tensor, const Tensor, const Tensor) {
+  refuse(kName.text, "input is on the CPU, needed is a CUDA tensor",
          "Compact grouped and fixed-radix transforms are execution policies of CUDA",
          "On the CPU use ntt_packed and intt_packed, or ntt_radix2_indexed and "
          "intt_radix2_indexed for validation");
 }
 
 template <Name kName>
-Tensor refused(const Tensor, const Tensor, const Tensor, const Tensor) {
-  refuse_on_cpu(kName.text);
-}
-template <Name kName>
-void refused_in_place(Tensor, const Tensor, const Tensor, const Tensor) {
-  refuse_on_cpu(kName.text);
+void register_refusal(auto& m) {
+  m.impl(kName.text, FHELIUM_BOX((&refused<Tensor, kName>)));
+  m.impl(in_place(kName).text, FHELIUM_BOX((&refused<void, in_place(kName)>)));
 }
 
 }  // namespace
@@ -26,12 +24,8 @@ void refused_in_place(Tensor, const Tensor, const Tensor, const Tensor) {
 
 FHELIUM_LIBRARY_IMPL(fhelium_ntt_ops, CPU, m) {
   using namespace fhelium;
-  m.impl("ntt_compact", FHELIUM_BOX(&refused<"ntt_compact">));
-  m.impl("ntt_compact_", FHELIUM_BOX(&refused_in_place<"ntt_compact_">));
-  m.impl("intt_compact", FHELIUM_BOX(&refused<"intt_compact">));
-  m.impl("intt_compact_", FHELIUM_BOX(&refused_in_place<"intt_compact_">));
-  m.impl("ntt_fixed_radix", FHELIUM_BOX(&refused<"ntt_fixed_radix">));
-  m.impl("ntt_fixed_radix_", FHELIUM_BOX(&refused_in_place<"ntt_fixed_radix_">));
-  m.impl("intt_fixed_radix", FHELIUM_BOX(&refused<"intt_fixed_radix">));
-  m.impl("intt_fixed_radix_", FHELIUM_BOX(&refused_in_place<"intt_fixed_radix_">));
+  register_refusal<"ntt_compact">(m);
+  register_refusal<"intt_compact">(m);
+  register_refusal<"ntt_fixed_radix">(m);
+  register_refusal<"intt_fixed_radix">(m);
 }

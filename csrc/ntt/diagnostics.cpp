@@ -2,6 +2,7 @@
 // instruction set ("avx2"), which take the path that a prime's size allows, or those of one path
 // ("avx2_pass"). For benchmarks and tests, which compare them in one process.
 #include "common/checks.h"
+#include "common/names.h"
 #include "common/number_theory.h"
 #include "ntt/packed.h"
 
@@ -65,26 +66,17 @@ Tensor variant_tables(std::string name, const Tensor roots, int64_t degree,
   return make_tables(kName, *variant.kernels, roots, degree, rns_params);
 }
 
-Tensor transformed(const char* operation, bool inverse, const std::string& name,
-                   const Tensor& input, const Tensor& tables, const Tensor& rns_params) {
-  check_axes(operation, "input", input, 2, "Residues are [*batch, limb, N]");
-  const Variant variant = variant_named(operation, name);
+template <Name kName, bool kInverse>
+Tensor transformed(std::string name, const Tensor input, const Tensor tables,
+                   const Tensor rns_params) {
+  check_axes(kName.text, "input", input, 2, "Residues are [*batch, limb, N]");
+  const Variant variant = variant_named(kName.text, name);
   const Sizes shape = sizes_of(input);
-  check_admitted(operation, variant, shape.back(), rns_params, shape[shape.size() - 2]);
+  check_admitted(kName.text, variant, shape.back(), rns_params, shape[shape.size() - 2]);
   Tensor out = empty_on(input, shape);
-  transform_with(operation, *variant.kernels, name.c_str(), inverse, out, input, tables,
+  transform_with(kName.text, *variant.kernels, name.c_str(), kInverse, out, input, tables,
                  rns_params);
   return out;
-}
-
-Tensor variant_ntt(std::string name, const Tensor input, const Tensor tables,
-                   const Tensor rns_params) {
-  return transformed("variant_ntt", false, name, input, tables, rns_params);
-}
-
-Tensor variant_intt(std::string name, const Tensor input, const Tensor tables,
-                    const Tensor rns_params) {
-  return transformed("variant_intt", true, name, input, tables, rns_params);
 }
 
 }  // namespace
@@ -96,6 +88,6 @@ FHELIUM_LIBRARY_IMPL(fhelium_ntt_diagnostic_ops, CompositeExplicitAutograd, m) {
 
 FHELIUM_LIBRARY_IMPL(fhelium_ntt_diagnostic_ops, CPU, m) {
   m.impl("variant_tables", FHELIUM_BOX(&fhelium::variant_tables));
-  m.impl("variant_ntt", FHELIUM_BOX(&fhelium::variant_ntt));
-  m.impl("variant_intt", FHELIUM_BOX(&fhelium::variant_intt));
+  m.impl("variant_ntt", FHELIUM_BOX((&fhelium::transformed<"variant_ntt", false>)));
+  m.impl("variant_intt", FHELIUM_BOX((&fhelium::transformed<"variant_intt", true>)));
 }

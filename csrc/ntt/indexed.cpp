@@ -1,5 +1,6 @@
 // The validation transform: plain radix-2 butterflies whose operands are named by index tensors.
 #include "common/checks.h"
+#include "common/names.h"
 #include "common/number_theory.h"
 #include "ntt/kernels.h"
 #include "ntt/rows.h"
@@ -78,53 +79,36 @@ void transform_indexed(const char* name, bool inverse, const Tensor& out, const 
   });
 }
 
-Tensor indexed(const char* name, bool inverse, const Tensor& input, const IndexTensors& tensors,
-               const Tensor& rns_params) {
-  check_residues(name, "input", input);
+template <Name kName, bool kInverse>
+Tensor indexed(const Tensor input, const Tensor even, const Tensor odd, const Tensor schedule,
+               const Tensor twiddles, const Tensor rns_params) {
+  check_residues(kName.text, "input", input);
   Tensor out = empty_on(input, sizes_of(input));
-  transform_indexed(name, inverse, out, input, tensors, rns_params);
+  transform_indexed(kName.text, kInverse, out, input, {even, odd, schedule, twiddles}, rns_params);
   return out;
 }
 
-void indexed_in_place(const char* name, bool inverse, const Tensor& input,
-                      const IndexTensors& tensors, const Tensor& rns_params) {
+template <Name kName, bool kInverse>
+void indexed_in_place(Tensor input, const Tensor even, const Tensor odd, const Tensor schedule,
+                      const Tensor twiddles, const Tensor rns_params) {
+  constexpr auto name = kName.text;
   check_residues(name, "input", input);
   check_destination(name, input);
   // The indices are read after their check: writing to them through `input` would undo it.
-  for (const Tensor* tensor : {&tensors.even, &tensors.odd, &tensors.schedule})
-    check_overlap(name, input, *tensor);
-  check_overlap(name, input, tensors.twiddles);
-  if (input.numel() > 0 && input.const_data_ptr() == tensors.twiddles.const_data_ptr())
+  for (const Tensor& tensor : {even, odd, schedule, twiddles}) check_overlap(name, input, tensor);
+  if (input.numel() > 0 && input.const_data_ptr() == twiddles.const_data_ptr())
     refuse(name, "input and twiddles are the same view", "The twiddles outlive the call",
            "Pass the residues as input");
-  transform_indexed(name, inverse, input, input, tensors, rns_params);
-}
-
-Tensor ntt_radix2_indexed(const Tensor input, const Tensor even, const Tensor odd,
-                          const Tensor schedule, const Tensor twiddles, const Tensor rns_params) {
-  return indexed("ntt_radix2_indexed", false, input, {even, odd, schedule, twiddles}, rns_params);
-}
-void ntt_radix2_indexed_(Tensor input, const Tensor even, const Tensor odd, const Tensor schedule,
-                         const Tensor twiddles, const Tensor rns_params) {
-  indexed_in_place("ntt_radix2_indexed_", false, input, {even, odd, schedule, twiddles},
-                   rns_params);
-}
-Tensor intt_radix2_indexed(const Tensor input, const Tensor even, const Tensor odd,
-                           const Tensor schedule, const Tensor twiddles, const Tensor rns_params) {
-  return indexed("intt_radix2_indexed", true, input, {even, odd, schedule, twiddles}, rns_params);
-}
-void intt_radix2_indexed_(Tensor input, const Tensor even, const Tensor odd, const Tensor schedule,
-                          const Tensor twiddles, const Tensor rns_params) {
-  indexed_in_place("intt_radix2_indexed_", true, input, {even, odd, schedule, twiddles},
-                   rns_params);
+  transform_indexed(name, kInverse, input, input, {even, odd, schedule, twiddles}, rns_params);
 }
 
 }  // namespace
 }  // namespace fhelium
 
 FHELIUM_LIBRARY_IMPL(fhelium_ntt_ops, CPU, m) {
-  m.impl("ntt_radix2_indexed", FHELIUM_BOX(&fhelium::ntt_radix2_indexed));
-  m.impl("ntt_radix2_indexed_", FHELIUM_BOX(&fhelium::ntt_radix2_indexed_));
-  m.impl("intt_radix2_indexed", FHELIUM_BOX(&fhelium::intt_radix2_indexed));
-  m.impl("intt_radix2_indexed_", FHELIUM_BOX(&fhelium::intt_radix2_indexed_));
+  using namespace fhelium;
+  m.impl("ntt_radix2_indexed", FHELIUM_BOX((&indexed<"ntt_radix2_indexed", false>)));
+  m.impl("ntt_radix2_indexed_", FHELIUM_BOX((&indexed_in_place<"ntt_radix2_indexed_", false>)));
+  m.impl("intt_radix2_indexed", FHELIUM_BOX((&indexed<"intt_radix2_indexed", true>)));
+  m.impl("intt_radix2_indexed_", FHELIUM_BOX((&indexed_in_place<"intt_radix2_indexed_", true>)));
 }

@@ -18,7 +18,6 @@
 #include "ntt/kernels.h"
 
 #define FHELIUM_UNROLL _Pragma("GCC unroll 16")
-#define FHELIUM_METHOD inline __attribute__((always_inline))
 
 namespace fhelium {
 namespace {

@@ -7,13 +7,7 @@
 namespace fhelium {
 
 const RandomKernels& random_kernels() {
-  switch (active_isa()) {
-#if FHELIUM_X86_KERNELS
-    case Isa::kAvx2: return kRandomKernelsAvx2;
-    case Isa::kAvx512: return kRandomKernelsAvx512;
-#endif
-    default: return kRandomKernelsPortable;
-  }
+  return table_for<kRandomKernelsPortable, kRandomKernelsAvx2, kRandomKernelsAvx512>(active_isa());
 }
 
 namespace {
@@ -81,7 +75,8 @@ Tensor sample_uniform(const Tensor key, const Tensor prime_ids, int64_t componen
   check_range(kName, "first_index", first_index, 0, kWordLimit - count + 1);
   check_residue_type(kName, dtype);
   const int64_t limbs = rns_params.dim() == 2 ? rns_params.size(1) : 0;
-  const auto ids = check_integers(kName, "prime_ids", prime_ids, limbs);
+  const auto ids =
+      check_integers(kName, "prime_ids", prime_ids, limbs, "It holds one integer per limb");
   for (int64_t id : ids) check_range(kName, "a prime id", id, 0, static_cast<int64_t>(kNoPrime));
   return for_word_of(dtype, [&](auto word) {
     using Word = decltype(word);

@@ -14,24 +14,13 @@ namespace fhelium {
 
 template <>
 const CodecKernels<u32>& codec_kernels() {
-  switch (active_isa()) {
-#if FHELIUM_X86_KERNELS
-    case Isa::kAvx2:
-    case Isa::kAvx512: return kCodecKernels32Avx2;
-#endif
-    default: return kCodecKernels32Portable;
-  }
+  return table_for<kCodecKernels32Portable, kCodecKernels32Avx2, kCodecKernels32Avx2>(active_isa());
 }
 
 template <>
 const CodecKernels<u64>& codec_kernels() {
-  switch (active_isa()) {
-#if FHELIUM_X86_KERNELS
-    case Isa::kAvx2: return kCodecKernels64Avx2;
-    case Isa::kAvx512: return kCodecKernels64Avx512;
-#endif
-    default: return kCodecKernels64Portable;
-  }
+  return table_for<kCodecKernels64Portable, kCodecKernels64Avx2, kCodecKernels64Avx512>(
+      active_isa());
 }
 
 namespace {

@@ -14,10 +14,7 @@ void check_source_count(const Operation& operation, const char* what, int64_t co
 std::vector<int64_t> check_bounds(const char* name, const Tensor& bounds, int64_t q_limbs) {
   check_axes(name, "digit_bounds", bounds, 1, "It is [D + 1]");
   const int64_t count = bounds.size(0);
-  check_shape(name, "digit_bounds", bounds, kInt64, {count}, "It is [D + 1]");
-  std::vector<int64_t> rows;
-  for (int64_t j = 0; j < count; ++j)
-    rows.push_back(bounds.const_data_ptr<int64_t>()[j * bounds.stride(0)]);
+  const auto rows = check_integers(name, "digit_bounds", bounds, count, "It is [D + 1]");
   bool fits = count >= 2 && rows.front() == 0 && rows.back() == q_limbs;
   for (size_t j = 1; fits && j < rows.size(); ++j) fits = rows[j - 1] < rows[j];
   if (!fits)

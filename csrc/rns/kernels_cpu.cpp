@@ -7,24 +7,12 @@ namespace fhelium {
 
 template <>
 const RnsKernels<u32>& rns_kernels() {
-  switch (active_isa()) {
-#if FHELIUM_X86_KERNELS
-    case Isa::kAvx2:
-    case Isa::kAvx512: return kRnsKernels32Avx2;
-#endif
-    default: return kRnsKernels32Portable;
-  }
+  return table_for<kRnsKernels32Portable, kRnsKernels32Avx2, kRnsKernels32Avx2>(active_isa());
 }
 
 template <>
 const RnsKernels<u64>& rns_kernels() {
-  switch (active_isa()) {
-#if FHELIUM_X86_KERNELS
-    case Isa::kAvx2: return kRnsKernels64Avx2;
-    case Isa::kAvx512: return kRnsKernels64Avx512;
-#endif
-    default: return kRnsKernels64Portable;
-  }
+  return table_for<kRnsKernels64Portable, kRnsKernels64Avx2, kRnsKernels64Avx512>(active_isa());
 }
 
 }  // namespace fhelium

@@ -19,6 +19,8 @@ from rns_oracle import INT32, INT64, centred, ckks, is_prime, parameters, primes
 from test_rescaling_in_ntt import Chain as RescaleChain
 from torch import Tensor
 
+from tests.native import ntt_cases
+
 sampler = torch.ops.fhelium_random_ops
 Case = tuple[str, Tensor]
 
@@ -392,6 +394,12 @@ def codec() -> Iterator[Case]:
                 yield f"{label}, {pattern}", rns.residues_to_real(x, parameters(moduli))
 
 
+def transforms() -> Iterator[Case]:
+    for log_degree in ntt_cases.LOG_DEGREES:
+        for name, found in ntt_cases.results(log_degree).items():
+            yield f"2^{log_degree} {name}", found
+
+
 def embedding() -> Iterator[Case]:
     for log_degree in range(1, 17):
         degree = 2**log_degree
@@ -408,7 +416,7 @@ FAMILIES = {
     f.__name__: f
     for f in (
         coefficient_wise, lazies, integers, products, rescaling, rescaling_in_ntt, automorphisms,
-        conversions, narrow_words, narrow_numbers, samplers, codec, embedding,
+        conversions, narrow_words, narrow_numbers, samplers, codec, transforms, embedding,
     )
 }  # fmt: skip
 

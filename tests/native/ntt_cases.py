@@ -1,25 +1,15 @@
-"""Transforms whose results every instruction set must give bit for bit, and their digests.
-
-`python -m tests.native.ntt_cases` prints a digest a case, as JSON, for the active instruction set.
-"""
+"""Transforms whose results every instruction set must give bit for bit."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from functools import cache
 
-import flint
 import torch
 from torch import Tensor
 
-from fhelium.native import require_native
+from tests.native.rns_oracle import is_prime, primitive_root
 
 LOG_DEGREES = range(4, 17)
-
-
-def is_prime(n: int) -> bool:
-    return flint.fmpz(n).is_prime()
 
 
 def neighbours(limit: int, degree: int) -> list[int]:
@@ -46,14 +36,6 @@ def primes(log_degree: int) -> list[int]:
     limits += [(1 << 52) // room for room in (4 * log_degree + 3, 32, 16, 4)]
     limits += [(1 << 64) // room for room in (8 * log_degree + 5, 64, 8)]
     return sorted({q for limit in limits for q in neighbours(limit, degree)})
-
-
-def primitive_root(q: int, degree: int) -> int:
-    for g in range(2, q):
-        psi = pow(g, (q - 1) // (2 * degree), q)
-        if pow(psi, degree, q) == q - 1:
-            return psi
-    raise AssertionError
 
 
 @cache
@@ -83,10 +65,7 @@ def inputs(log_degree: int) -> Tensor:
     return torch.cat([values, torch.stack(extremes)])
 
 
-def digest(tensor: Tensor) -> str:
-    return hashlib.sha256(tensor.contiguous().numpy().tobytes()).hexdigest()
-
-
+@cache
 def results(log_degree: int) -> dict[str, Tensor]:
     """Return forward and inverse, out of place, in place and from strided rows."""
     ops = torch.ops.fhelium_ntt_ops
@@ -105,19 +84,3 @@ def results(log_degree: int) -> dict[str, Tensor]:
         found[f"{name} strided"] = call(strided, tables, params)
     found["round trip"] = ops.intt_packed(found["forward"], tables, params)
     return found
-
-
-def main() -> None:
-    require_native()
-    torch.set_num_threads(1)
-    table = {
-        f"2^{log_degree} {name}": digest(tensor)
-        for log_degree in LOG_DEGREES
-        for name, tensor in results(log_degree).items()
-    }
-    isa = torch.ops.fhelium_rns_ops.cpu_isa()
-    print(json.dumps({"isa": isa, "digests": table}))
-
-
-if __name__ == "__main__":
-    main()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
+import flint
 import pytest
 import torch
 
@@ -22,16 +23,7 @@ VIEWS = ["contiguous", "offset", "every second", "coefficients outermost"]
 
 
 def is_prime(n: int) -> bool:
-    """Say whether n is prime (Miller-Rabin with the bases that decide every 64-bit number)."""
-    bases = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
-    if n < 2 or any(n % b == 0 for b in bases):
-        return n in bases
-    odd, twos = n - 1, 0
-    while odd % 2 == 0:
-        odd, twos = odd // 2, twos + 1
-    return all(
-        pow(b, odd, n) == 1 or any(pow(b, odd << i, n) == n - 1 for i in range(twos)) for b in bases
-    )
+    return flint.fmpz(n).is_prime()
 
 
 @cache
@@ -43,6 +35,12 @@ def primes(bits: int, count: int, degree: int = 64) -> tuple[int, ...]:
             found.append(candidate)
         candidate -= 2 * degree
     return tuple(found)
+
+
+def primitive_root(q: int, degree: int) -> int:
+    """Return an element of order 2 degree."""
+    candidates = (pow(g, (q - 1) // (2 * degree), q) for g in range(2, q))
+    return next(psi for psi in candidates if pow(psi, degree, q) == q - 1)
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ each_word = pytest.mark.parametrize("word", WORDS, ids=str)
 
 def radix(q: int, word: Word = INT64) -> int:
     """Return the Montgomery radix R of a modulus."""
-    if word is INT32:
+    if word.dtype == torch.int32:
         return 2**32
     return 2**52 if q < 2**50 else 2**64
 

@@ -8,11 +8,8 @@ import flint
 import pytest
 import torch
 
+from tests.native.rns_oracle import is_prime, primitive_root
 from tests.native.samples import butterflies
-
-
-def is_prime(n: int) -> bool:
-    return flint.fmpz(n).is_prime()
 
 
 def prime_below(limit: int, degree: int) -> int:
@@ -29,14 +26,6 @@ def prime_above(limit: int, degree: int) -> int:
     while q <= limit or not is_prime(q):
         q += 2 * degree
     return q
-
-
-def primitive_root(q: int, degree: int) -> int:
-    for g in range(2, q):
-        psi = pow(g, (q - 1) // (2 * degree), q)
-        if pow(psi, degree, q) == q - 1:
-            return psi
-    raise AssertionError
 
 
 def bit_reverse(x: int, bits: int) -> int:

@@ -20,6 +20,7 @@ from rns_oracle import (
     filled,
     parameters,
     primes,
+    primitive_root,
     radix,
     residues,
     seen_as,
@@ -29,19 +30,13 @@ ntt = torch.ops.fhelium_ntt_ops
 PATTERNS = ["random", "zero", "one", "largest", "alternating"]
 
 
-def root_of(q: int, degree: int) -> int:
-    """Return an element of order 2 degree."""
-    candidates = (pow(g, (q - 1) // (2 * degree), q) for g in range(2, 1000))
-    return next(r for r in candidates if pow(r, degree, q) == q - 1)
-
-
 class Chain:
     """The constants of a rescaling by the first of some primes."""
 
     def __init__(self, moduli, degree: int, word: Word) -> None:
         self.moduli, self.word = tuple(moduli), word
         self.params = parameters(self.moduli, degree, word)
-        roots = torch.tensor([root_of(q, degree) for q in self.moduli], dtype=word.dtype)
+        roots = torch.tensor([primitive_root(q, degree) for q in self.moduli], dtype=word.dtype)
         self.tables = ntt.ntt_tables(roots, degree, self.params)
         inverse = [pow(moduli[0], -1, q) * radix(q, word) % q for q in moduli[1:]]
         self.inverse = torch.tensor(inverse, dtype=word.dtype)
