@@ -13,6 +13,7 @@ from fhelium import compile as fc
 from fhelium.backend import OperationBackend
 from fhelium.errors import FHEliumError
 from tests.compile.support import TO_CKKS, CompileRing
+from tests.compile.test_compiled_functions import clear_message, require_right
 from tests.compile.test_routes import require_equal
 
 REGISTRY = OperationBackend().registry
@@ -78,6 +79,41 @@ def test_any_order(ring: CompileRing, captured, values, order) -> None:
         engine.add_scalar(engine.negate(x), 2.0),
     )
     require_equal({"linked": linked.run(x, y)}, expected)
+
+
+def structured(x, y, rounds, flip):
+    moved = fc.repeat(rounds, lambda a: torch.roll(a, 1) + 0.25 * y, x)
+    chosen = torch.cond(flip & (rounds > 0), lambda: moved * y, lambda: moved - x)
+    return chosen + 0.5, fc.repeat(2, lambda a: moved - a, y)
+
+
+@pytest.fixture(scope="module")
+def captured_loop(ring: CompileRing) -> fc.Compilation:
+    specs = [fc.encrypted(polynomial_domain=domain) for domain in ("coefficient", "ntt")]
+    inputs = {"rounds": fc.count(), "flip": fc.condition()}
+    return ring.capture(structured, x=specs[0], y=specs[1], **inputs)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(order=st.lists(st.sampled_from((*PASSES, fc.UnrollControlFlowPass())), max_size=10))
+def test_any_order_around_loops_and_branches(ring: CompileRing, captured_loop, order) -> None:
+    current = captured_loop
+    for step in order:
+        with suppress(FHEliumError):
+            current = fc.Pipeline((step,)).run(current)
+    text = current.program.to_text()
+    assert fc.Program.parse(text).to_text() == text
+    try:
+        linked = ring.link(fc.default_lower_and_fuse_pipeline().run(current))
+    except FHEliumError as error:
+        assert "operation " in str(error)  # noqa: PT017
+        return
+    x, y = clear_message(41), clear_message(42)
+    values = ring.encrypt(x), ring.encrypt(y, output_domain="ntt")
+    for numbers in ((0, True), (2, True), (1, False)):
+        expected = structured(x, y, *numbers)
+        for found, wanted in zip(linked.run(*values, *numbers), expected, strict=True):
+            require_right(ring, found, wanted)
 
 
 def test_a_pass_with_nothing_to_do_changes_nothing(captured) -> None:

@@ -95,8 +95,15 @@ def shared_type(kinds: Sequence[Attribute]) -> Attribute:
     return first.of(**known)
 
 
-def require_agreement(program: Program, operation: scf.YieldOp) -> None:
+def require_agreement(
+    program: Program, operation: scf.YieldOp, *, kinds_only: bool = False
+) -> None:
     """Refuse rounds that end in another state than they start from, and branches that differ.
+
+    Args:
+        program: The Program.
+        operation: The end of a region.
+        kinds_only: Compare what kinds of values they are; their states need not fit yet.
 
     Raises:
         StateError: The text names the loop or branch and both values.
@@ -117,7 +124,7 @@ def require_agreement(program: Program, operation: scf.YieldOp) -> None:
         rule = "A result has one state, whichever branch is taken"
         remedy = "Run AlignOperandsPass after OpenStatesPass, or bring both to one state"
     for other, given in zip(others, operation.operands, strict=True):
-        found = _difference(other.type, given.type)
+        found = _difference(other.type, given.type, kinds_only)
         if found is not None:
             index = program.operations.index(around)
             where = f"operation {index} ({around.name})"
@@ -125,12 +132,12 @@ def require_agreement(program: Program, operation: scf.YieldOp) -> None:
             raise StateError(where, says.format(*found), rule, remedy, **fields)
 
 
-def _difference(first: Attribute, second: Attribute) -> tuple[str, str] | None:
+def _difference(first: Attribute, second: Attribute, kinds_only: bool) -> tuple[str, str] | None:
     """Name what two types say differently; above ckks a state is not chosen yet."""
     if not isinstance(first, StatefulType) or not isinstance(second, type(first)):
         names = f"a value of type {first.name}", f"a value of type {second.name}"
         return None if first == second else names
-    if "slots" in first.AXES:
+    if kinds_only or "slots" in first.AXES:
         return None
     known = second.known
     for axis, value in first.known.items():

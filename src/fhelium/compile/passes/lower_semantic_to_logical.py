@@ -68,6 +68,6 @@ class LowerSemanticToLogicalPass(CompilePass):
                 )
                 Rewriter.replace_op(operation, made)
             if isinstance(operation, scf.YieldOp):
-                require_agreement(program, operation)
+                require_agreement(program, operation, kinds_only=True)
             flow(program, operation)
         program.update_signature()

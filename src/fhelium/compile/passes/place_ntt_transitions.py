@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xdsl.dialects import scf
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from fhelium.compile.borders import branch_yields, crossings, home
 from fhelium.compile.compilation import Compilation
@@ -99,6 +100,10 @@ class _Transitions:
 
     def visit(self, operation: DeclaredOperation) -> None:
         """Transform what the operation refuses and note the domain of what it gives."""
+        operand = operation.operands[0]
+        if isinstance(operation, CoefficientToNttOp) and self.domains.get(operand) == "ntt":
+            Rewriter.replace_op(operation, [], [operand])  # it was transformed at the input
+            return
         if outcome(operation, self.config, self._known) is None:
             for value in ciphertexts_of(operation):
                 self.site.exchange(operation, value, self._transform(operation, value))
