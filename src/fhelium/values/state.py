@@ -87,13 +87,7 @@ class CkksState:
             config: The parameters of the ring; insecure ones mark the state.
             depth: 0 to config.max_depth.
             scale: Defaults to the canonical scale of the depth.
-            polynomial_domain: This axis and the following are as in the class.
-            modulus_basis: See there.
-            residue_representation: See there.
-            components: See there.
-            key_id: See there.
-            noise_bound: See there.
-            message_bound: See there.
+            polynomial_domain: As in the class, and so are the axes that follow.
             insecure: Marks the state even where the parameters are secure.
             operation: Name that an error text begins with.
 
