@@ -9,12 +9,14 @@ from typing import Any
 from xdsl.dialects import scf
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from fhelium.compile.states import settle
 from fhelium.config import CkksConfig
 from fhelium.errors import FHEliumError
 from fhelium.ir.dialects.ckks import CiphertextType
 from fhelium.ir.dialects.codec import PreparePlaintextOp
+from fhelium.ir.dialects.semantic import SemanticOperation
 from fhelium.ir.operation import DeclaredOperation, declared_type
 from fhelium.ir.program import Program
 from fhelium.values import CkksState
@@ -60,6 +62,19 @@ def outcome(operation: DeclaredOperation, config: CkksConfig, known: Known) -> C
         return operation.transfer(*states, **operation.python_attributes())
     except FHEliumError:
         return None
+
+
+def insert_semantic(
+    anchor: Operation,
+    operation: type[SemanticOperation],
+    *operands: SSAValue,
+    **attributes: Any,
+) -> SSAValue:
+    """Insert a semantic operation in front of one and return its result."""
+    kind = operation.result_type_of(operands)
+    made = operation.make(*operands, result_type=kind, **attributes)
+    Rewriter.insert_op(made, InsertPoint.before(anchor))
+    return made.results[0]
 
 
 @dataclass(frozen=True)
@@ -109,8 +124,6 @@ class Site:
         settle(self.program, operation, self.config)
 
     def _placed(self, anchor: Operation, made: Operation) -> SSAValue:
-        block = anchor.parent_block()
-        assert block is not None
-        block.insert_op_before(made, anchor)
+        Rewriter.insert_op(made, InsertPoint.before(anchor))
         settle(self.program, made, self.config)
         return made.results[0]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from xdsl.ir import SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from fhelium.compile.material_operands import ProgramMaterials
 from fhelium.compile.states import operand_states, result_state
@@ -98,13 +99,13 @@ class Builder:
         """Insert an operation and return its result, whose type is what its rule gives."""
         made = operation.make(*operands, result_types=[ResiduesType.of()], **attributes)
         kind = ResiduesType.of().of_state(result_state(made, self.config))
-        self._insert(made)
+        Rewriter.insert_op(made, InsertPoint.before(self.anchor))
         return self.materials.program.retype(made.results[0], kind)
 
     def cast(self, value: SSAValue, kind: Any) -> SSAValue:
         """Insert a change of type."""
         made = CastOp.build(operands=[value], result_types=[kind])
-        self._insert(made)
+        Rewriter.insert_op(made, InsertPoint.before(self.anchor))
         return made.results[0]
 
     def to_domain(self, value: SSAValue, domain: str) -> SSAValue:
@@ -114,8 +115,3 @@ class Builder:
             return value
         operation = ntt.ForwardOp if domain == "ntt" else ntt.InverseOp
         return self.emit(operation, value, ntt_backend=self.ntt_backend)
-
-    def _insert(self, operation: Any) -> None:
-        block = self.anchor.parent_block()
-        assert block is not None
-        block.insert_op_before(operation, self.anchor)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import torch
-from xdsl.ir import Operation, SSAValue
-from xdsl.rewriter import Rewriter
+from xdsl.ir import SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
+from fhelium.compile.placement import insert_semantic
 from fhelium.ir.dialects.core import ConstantOp
 from fhelium.ir.dialects.semantic import (
     AddOp,
@@ -19,7 +20,6 @@ from fhelium.ir.dialects.semantic import (
     MultiplyOp,
     MultiplyScalarOp,
     RollOp,
-    SemanticOperation,
     TensorType,
 )
 
@@ -79,6 +79,7 @@ class _Expansion:
 
     def __init__(self, operation: MatrixProductOp, period: int) -> None:
         self.anchor = operation
+        self._emit = partial(insert_semantic, operation)
         attributes = operation.python_attributes()
         rows, columns = attributes["rows"], attributes["columns"]
         constant = operation.matrix.owner
@@ -124,16 +125,6 @@ class _Expansion:
 
     def _constant(self, numbers: torch.Tensor) -> SSAValue:
         kind = TensorType.of(role="message", slots=numbers.shape[-1])
-        return self._insert(ConstantOp.of(numbers, kind))
-
-    def _emit(
-        self, operation: type[SemanticOperation], *operands: SSAValue, **attributes: Any
-    ) -> SSAValue:
-        kind = operation.result_type_of(operands)
-        return self._insert(operation.make(*operands, result_type=kind, **attributes))
-
-    def _insert(self, made: Operation) -> SSAValue:
-        block = self.anchor.parent_block()
-        assert block is not None
-        block.insert_op_before(made, self.anchor)
-        return made.results[0]
+        made = ConstantOp.of(numbers, kind)
+        Rewriter.insert_op(made, InsertPoint.before(self.anchor))
+        return made.result

@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
+from fhelium.compile.placement import insert_semantic
 from fhelium.ir.dialects.semantic import (
     AddOp,
     AddScalarOp,
     MultiplyOp,
     MultiplyScalarOp,
     PolynomialOp,
-    SemanticOperation,
 )
 
 
@@ -57,6 +57,7 @@ class _Evaluation:
 
     def __init__(self, anchor: PolynomialOp, coefficients: Sequence[float]) -> None:
         self.anchor = anchor
+        self._emit = partial(insert_semantic, anchor)
         self.coefficients = coefficients
         self.powers: dict[int, SSAValue] = {1: anchor.input}
         self.baby = 1 << max(1, math.ceil(math.log2(math.sqrt(len(coefficients)))))
@@ -68,16 +69,6 @@ class _Evaluation:
             return found
         zero = self._emit(MultiplyScalarOp, self.anchor.input, value=0.0)  # no power is left
         return self._emit(AddScalarOp, zero, value=found)
-
-    def _emit(
-        self, operation: type[SemanticOperation], *operands: SSAValue, **attributes: Any
-    ) -> SSAValue:
-        kind = operation.result_type_of(operands)
-        made: Operation = operation.make(*operands, result_type=kind, **attributes)
-        block = self.anchor.parent_block()
-        assert block is not None
-        block.insert_op_before(made, self.anchor)
-        return made.results[0]
 
     def _power(self, exponent: int) -> SSAValue:
         """Return a power, as the product of two of about half of it."""

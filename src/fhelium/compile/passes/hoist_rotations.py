@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.material_operands import ProgramMaterials
@@ -53,9 +53,7 @@ def _hoist(group: list[RotateOp], materials: ProgramMaterials) -> None:
         result_types=[[CiphertextType.of(**_known(rotation)) for rotation in group]],
         **attributes,
     )
-    block = group[0].parent_block()
-    assert block is not None
-    block.insert_op_before(made, group[0])
+    Rewriter.insert_op(made, InsertPoint.before(group[0]))
     for rotation, result in zip(group, made.results, strict=True):
         Rewriter.replace_op(rotation, [], [result])
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
 from fhelium.compile.borders import flow
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.messages import checked_message
 from fhelium.compile.pipeline import CompilePass
+from fhelium.compile.placement import Site
 from fhelium.errors import StateError
 from fhelium.ir.dialects.ckks import CiphertextType, FromMontgomeryOp
 from fhelium.ir.dialects.core import ConstantOp
 from fhelium.ir.dialects.logical import LogicalOperation, RoleType
-from fhelium.ir.operation import DeclaredOperation, declared_type
 from fhelium.ir.program import Program
 
 
@@ -50,9 +50,10 @@ class LowerLogicalToCkksPass(CompilePass):
                 checked_message(type(self).__name__, "a constant", value.owner.numbers(), config)
             if isinstance(value.type, RoleType):
                 _require_standard(program, program.retype(value, value.type.lowered()))
+        site = Site(program, config)
         for index, operation in enumerate(program.operations):
             if isinstance(operation, LogicalOperation):
-                emit = _Emitter(operation)
+                emit = partial(site.insert, operation)
                 try:
                     result = operation.lower(
                         emit, config, *operation.operands, **operation.python_attributes()
@@ -77,21 +78,3 @@ def _require_standard(program: Program, value: SSAValue) -> None:
         made = FromMontgomeryOp.make(value, result_types=[CiphertextType.of()])
         program.block.insert_op_before(made, program.operations[0])
         value.replace_uses_with_if(made.result, lambda use: use.operation in computes)
-
-
-class _Emitter:
-    """Insert ckks operations where a logical one stands; their states are inferred later."""
-
-    def __init__(self, anchor: Operation) -> None:
-        self.anchor = anchor
-
-    def __call__(
-        self, operation: type[DeclaredOperation], *operands: SSAValue | None, **attributes: Any
-    ) -> SSAValue:
-        ((_, result),) = operation.get_irdl_definition().results
-        kind = declared_type(result.constr)
-        made = operation.make(*operands, result_types=[kind.of()], **attributes)
-        block = self.anchor.parent_block()
-        assert block is not None
-        block.insert_op_before(made, self.anchor)
-        return made.results[0]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.rewriter import Rewriter
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.passes.eliminate_dead_values import eliminate_dead_values
@@ -60,7 +60,7 @@ class UnrollControlFlowPass(CompilePass):
         block = loop.body.block
         for count in rounds:
             number = arith.ConstantOp(IntegerAttr(count, IndexType()))
-            _insert(number, loop)
+            Rewriter.insert_op(number, InsertPoint.before(loop))
             values = _written_out(block, [number.result, *values], loop)
         Rewriter.replace_op(loop, [], list(values))
 
@@ -107,11 +107,5 @@ def _written_out(block: Block, arguments: Sequence[SSAValue], anchor: Operation)
         if isinstance(operation, scf.YieldOp):
             yielded = [mapping.get(value, value) for value in operation.operands]
         else:
-            _insert(operation.clone(mapping), anchor)
+            Rewriter.insert_op(operation.clone(mapping), InsertPoint.before(anchor))
     return yielded
-
-
-def _insert(operation: Operation, anchor: Operation) -> None:
-    block = anchor.parent_block()
-    assert block is not None
-    block.insert_op_before(operation, anchor)
