@@ -300,10 +300,13 @@ def test_unknown_material_is_named(resources) -> None:
         "mod_down/0/digit_scale", "rescale/3/inverse", "rescale/0/forward", "embedding/0",
         "scalar/one/0x1.0p+4/0/standard", "scalar/0x1.0p+0/0x1.0p+4/0/lazy",
         "scalar/0x1.0p+0/0x1.0p+4/9/standard", "", "/", "material", "parsed/0",
+        "rns_parameters/full", "ntt_tables/packed/full", "ntt_twiddles/full",
     ],
 )  # fmt: skip
 def test_symbols_of_no_table_are_refused(resources, symbol: str) -> None:
     """Nothing that merely looks like a symbol gives a table of another one, or an empty one."""
+    resources.transform("radix2_indexed", "Q", 0)
+    resources.transform("packed", "Q", 0)
     before = set(resources._tables)
     with pytest.raises(ImplementationError, match=r"^material: the symbol is '.*depths are 0 to 3"):
         resources.material(symbol)

@@ -72,7 +72,7 @@ class CkksDeviceResources:
         self.config = CkksConfig.parse(config)
         self.device = device_of("CkksDeviceResources", device)
         self.random_source = RandomSource(rng_seed)
-        self._tables: dict[str, torch.Tensor] = {}
+        self._tables: dict[str | tuple[str], torch.Tensor] = {}
         self._lock = threading.RLock()
 
     def material(self, symbol: str) -> torch.Tensor:
@@ -130,14 +130,15 @@ class CkksDeviceResources:
         """Hold numbers modulo the primes: they have the residues' type."""
         return torch.tensor(values, dtype=self.config.dtype, device=self.device)
 
-    def _once(self, symbol: str, make: Callable[[], torch.Tensor]) -> torch.Tensor:
-        if symbol not in self._tables:
-            self._tables[symbol] = make()
-        return self._tables[symbol]
+    def _whole(self, family: str, make: Callable[[], torch.Tensor]) -> torch.Tensor:
+        """Return the table of all primes, of which depths are views; no symbol names it."""
+        if (family,) not in self._tables:
+            self._tables[family,] = make()
+        return self._tables[family,]
 
     def _rns_parameters(self, basis: str, depth: int) -> torch.Tensor:
-        full = self._once(
-            "rns_parameters/full",
+        full = self._whole(
+            "rns_parameters",
             lambda: rns_ops.rns_parameters(self._tensor(list(self.config.primes)), self.config.N),
         )
         return full[:, self._rows(basis, depth)]
@@ -146,8 +147,8 @@ class CkksDeviceResources:
         return self._tensor([self.config.root(i) for i in range(len(self.config.primes))])
 
     def _ntt_tables(self, basis: str, depth: int) -> torch.Tensor:
-        full = self._once(
-            "ntt_tables/packed/full",
+        full = self._whole(
+            "ntt_tables",
             lambda: ntt_ops.ntt_tables(self._roots(), self.config.N, self._rns_parameters("QP", 0)),
         )
         return full[self._rows(basis, depth)]
@@ -158,8 +159,8 @@ class CkksDeviceResources:
         return self._keep(f"ntt_indices/{direction}", made, part)
 
     def _ntt_twiddles(self, direction: str, basis: str, depth: int) -> torch.Tensor:
-        full = self._once(
-            "ntt_twiddles/full",
+        full = self._whole(
+            "ntt_twiddles",
             lambda: ntt_ops.radix2_twiddles(
                 self._roots(), self.config.N, self._rns_parameters("QP", 0)
             ),
