@@ -10,13 +10,13 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
-    operand_def,
     opt_prop_def,
     result_def,
     var_operand_def,
 )
 
 from fhelium.errors import StateError
+from fhelium.ir.dialects.ckks.shapes import PlaintextOperation
 from fhelium.ir.dialects.ckks.states import (
     transfer_plaintext_product,
     transfer_plaintext_sum,
@@ -28,7 +28,7 @@ from fhelium.values import CkksState, PolynomialDomain
 
 
 @irdl_op_definition
-class AddPlaintextOp(DeclaredOperation):
+class AddPlaintextOp(PlaintextOperation):
     """Add an encoded vector to a ciphertext: (c0 + m, c1).
 
     Shapes:
@@ -56,9 +56,6 @@ class AddPlaintextOp(DeclaredOperation):
     """
 
     name = "ckks.add_plaintext"
-    ciphertext = operand_def(CiphertextType)
-    plaintext = operand_def(PlaintextType)
-    result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("add_plaintext", "arithmetic")
     FACTS: ClassVar = OperationFacts(limb_wise=True, in_place=True)
 
@@ -72,7 +69,7 @@ class AddPlaintextOp(DeclaredOperation):
 
 
 @irdl_op_definition
-class MultiplyPlaintextOp(DeclaredOperation):
+class MultiplyPlaintextOp(PlaintextOperation):
     """Multiply a ciphertext by an encoded vector slot by slot: (c0 m, c1 m).
 
     Shapes:
@@ -106,10 +103,7 @@ class MultiplyPlaintextOp(DeclaredOperation):
     """
 
     name = "ckks.multiply_plaintext"
-    ciphertext = operand_def(CiphertextType)
-    plaintext = operand_def(PlaintextType)
     output_domain = opt_prop_def(StringAttr)
-    result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("multiply_plaintext", "arithmetic")
     FACTS: ClassVar = OperationFacts(limb_wise=True, in_ntt=True)
 

@@ -14,6 +14,7 @@ from fhelium.ir.dialects.ckks.arithmetic import MultiplyOp, SquareOp
 from fhelium.ir.dialects.ckks.key_switching import RelinearizeOp
 from fhelium.ir.dialects.ckks.levels import RescaleOp
 from fhelium.ir.dialects.ckks.plaintexts import MultiplyPlaintextOp
+from fhelium.ir.dialects.ckks.shapes import PlaintextOperation
 from fhelium.ir.dialects.ckks.states import (
     key_switch_error,
     rescale_error,
@@ -24,7 +25,6 @@ from fhelium.ir.dialects.ckks.states import (
 )
 from fhelium.ir.dialects.ckks.types import (
     CiphertextType,
-    PlaintextType,
     RelinearizationKeyType,
 )
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
@@ -111,7 +111,7 @@ class MultiplyRescaleOp(DeclaredOperation):
 
 
 @irdl_op_definition
-class MultiplyPlaintextRescaleOp(DeclaredOperation):
+class MultiplyPlaintextRescaleOp(PlaintextOperation):
     """Multiply a ciphertext by an encoded vector and rescale the product, in one call.
 
     The result is what ``multiply_plaintext`` and ``rescale_to_next_depth`` give one by one, bit
@@ -147,9 +147,6 @@ class MultiplyPlaintextRescaleOp(DeclaredOperation):
     """
 
     name = "ckks.multiply_plaintext_rescale"
-    ciphertext = operand_def(CiphertextType)
-    plaintext = operand_def(PlaintextType)
-    result = result_def(CiphertextType)
     ENGINE: ClassVar = EngineMethod("multiply_plaintext_and_rescale", "arithmetic")
     FACTS: ClassVar = OperationFacts(consumes_depth=True, in_ntt=True)
     FUSES: ClassVar = ((MultiplyPlaintextOp, RescaleOp),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -31,15 +32,12 @@ from fhelium.values import CkksState, PolynomialDomain, conjugation_element, gal
 
 def _require_key_of_step(operation: str, key: SSAValue, step: int, config: CkksConfig) -> None:
     """Refuse the key of another step, as far as its name says what it is."""
-    if not isinstance(key.owner, MaterialOp):
-        return
-    kind, _, named = key.owner.symbol.data.partition(":")
-    if kind != "rotation-key" or not named.removeprefix("-").isdecimal():
-        return
-    if (int(named) - step) % config.num_slots:
+    symbol = key.owner.symbol.data if isinstance(key.owner, MaterialOp) else ""
+    named = re.fullmatch(r"rotation-key:(-?\d+)", symbol)
+    if named is not None and (int(named[1]) - step) % config.num_slots:
         raise StateError(
             operation,
-            f"step is {step}, the key is {kind}:{named}",
+            f"step is {step}, the key is {symbol}",
             "A key rotates by its own step",
             "Name the key of the step",
             step=step,

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from xdsl.irdl import operand_def, result_def
 
-from fhelium.ir.dialects.ckks.types import CiphertextType
+from fhelium.ir.dialects.ckks.types import CiphertextType, PlaintextType
 from fhelium.ir.operation import DeclaredOperation
 
 
@@ -27,4 +27,12 @@ class BinaryOperation(DeclaredOperation):
 
     lhs = operand_def(CiphertextType)
     rhs = operand_def(CiphertextType)
+    result = result_def(CiphertextType)
+
+
+class PlaintextOperation(DeclaredOperation):
+    """Base of the operations on a ciphertext and an encoded vector."""
+
+    ciphertext = operand_def(CiphertextType)
+    plaintext = operand_def(PlaintextType)
     result = result_def(CiphertextType)

@@ -25,22 +25,33 @@ _NAMES = ("the ciphertext", "the plaintext")
 def transfer_sum(
     operation: str, states: Sequence[CkksState], names: Sequence[str] = ()
 ) -> CkksState:
-    """Give the state of a sum of ciphertexts: bounds add."""
+    """Give the state of a sum of ciphertexts."""
     if not states:
         raise StateError(
             operation, "there are no terms", "A sum has at least one", "Pass a ciphertext"
         )
     require_ciphertext(operation, *states)
-    axes = ("depth", "scale", "polynomial_domain", "components")
-    return (
-        states[0]
-        .replace(
-            **agreed(operation, states, *axes, names=names),
-            noise_bound=known_sum(*(state.noise_bound for state in states)),
-            message_bound=known_sum(*(state.message_bound for state in states)),
-        )
-        .check_bounds(operation)
-    )
+    return _sum(operation, states, names, "components")
+
+
+def transfer_plaintext_sum(
+    operation: str, ciphertext: CkksState, plaintext: CkksState
+) -> CkksState:
+    """Give the state of the sum with an encoded vector."""
+    require_plaintext(operation, ciphertext, plaintext, "add")
+    return _sum(operation, (ciphertext, plaintext), _NAMES)
+
+
+def _sum(
+    operation: str, states: Sequence[CkksState], names: Sequence[str], *further: str
+) -> CkksState:
+    axes = ("depth", "scale", "polynomial_domain", *further)
+    first = states[0]
+    return first.replace(
+        **agreed(operation, states, *axes, names=names),
+        noise_bound=known_sum(*[state.noise_bound for state in states]),
+        message_bound=known_sum(*[state.message_bound for state in states]),
+    ).check_bounds(operation)
 
 
 def transfer_product(
@@ -61,19 +72,6 @@ def transfer_plaintext_product(
     """Give the state of the product with an encoded vector."""
     require_plaintext(operation, ciphertext, plaintext, "multiply")
     return _product(operation, ciphertext, plaintext, output_domain, ("depth",), _NAMES)
-
-
-def transfer_plaintext_sum(
-    operation: str, ciphertext: CkksState, plaintext: CkksState
-) -> CkksState:
-    """Give the state of the sum with an encoded vector: bounds add."""
-    require_plaintext(operation, ciphertext, plaintext, "add")
-    axes, both = ("depth", "scale", "polynomial_domain"), (ciphertext, plaintext)
-    return ciphertext.replace(
-        **agreed(operation, both, *axes, names=_NAMES),
-        noise_bound=known_sum(ciphertext.noise_bound, plaintext.noise_bound),
-        message_bound=known_sum(ciphertext.message_bound, plaintext.message_bound),
-    ).check_bounds(operation)
 
 
 def require_plaintext(
