@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kTile = 1024;
 
 /// [*batch, limb, N] of a plaintext, and the shape of its encryption.
-Sizes check_plaintext(const char* name, const Tensor& plaintext) {
+Sizes encrypted_shape(const char* name, const Tensor& plaintext) {
   check_residues(name, "plaintext", plaintext);
   Sizes shape = sizes_of(plaintext);
   shape.insert(shape.begin(), 2);
@@ -27,7 +27,7 @@ Tensor encrypt_with_secret(const Tensor plaintext, const Tensor secret, const Te
                            const Tensor error_key, int64_t first_prime_id, const Tensor ntt_tables,
                            const Tensor rns_params, bool to_ntt) {
   constexpr auto kName = "encrypt_with_secret";
-  const Sizes shape = check_plaintext(kName, plaintext);
+  const Sizes shape = encrypted_shape(kName, plaintext);
   const int64_t limbs = shape[shape.size() - 2], degree = shape.back();
   check_shape(kName, "secret", secret, plaintext.scalar_type(), {limbs, degree},
               "The secret has the limbs of the plaintext");
@@ -173,7 +173,7 @@ Tensor encrypt_with_public(const Tensor plaintext, const Tensor public_key, cons
                            const Tensor error_key, const Tensor switch_tables,
                            const Tensor ntt_tables, bool to_ntt) {
   constexpr auto kName = "encrypt_with_public";
-  const Sizes shape = check_plaintext(kName, plaintext);
+  const Sizes shape = encrypted_shape(kName, plaintext);
   const int64_t degree = shape.back();
   const StreamKey ternary = check_stream_key(kName, "mask_key", mask_key);
   const StreamKey gaussian = check_stream_key(kName, "error_key", error_key);

@@ -61,7 +61,7 @@ struct KeyRow {
 
 /// Where the halves of a key go, and the rows of the source that each digit holds.
 template <class Word>
-struct KeyRows {
+struct KeyHalves {
   ResidueRows<Word> key;  // item 2 d is the hidden half of digit d, item 2 d + 1 the uniform one
   int64_t digits;
   const Word* source = nullptr;
@@ -75,7 +75,7 @@ struct KeyRows {
 };
 
 template <class Word>
-void fill_key(const KeyRows<Word>& rows, const Tensor& secret, const StreamKey& uniform_key,
+void fill_key(const KeyHalves<Word>& rows, const Tensor& secret, const StreamKey& uniform_key,
               const StreamKey& error_key, const Modulus<Word>* moduli,
               const NttTables<Word>& table) {
   const auto s = rows_of<Word>(secret);

@@ -2,7 +2,6 @@
 #include "common/checks.h"
 #include "common/names.h"
 #include "common/number_theory.h"
-#include "ntt/kernels.h"
 #include "ntt/rows.h"
 
 namespace fhelium {
@@ -35,17 +34,38 @@ void check_degree_inverse(const char* operation, int64_t degree,
              "The inverse transform divides by N", "Make the parameters with this ring degree");
 }
 
-template <class Word>
-const IndexedNttKernels<Word>& indexed_kernels() {
-  if constexpr (kWordBits<Word> == 32)
-    return kIndexedNttKernels32;
-  else
-    return kIndexedNttKernels64;
-}
-
 struct IndexTensors {
   const Tensor &even, &odd, &schedule, &twiddles;
 };
+
+/// Where the operands and the twiddle of each butterfly stand, stage by stage.
+struct Butterflies {
+  int64_t count;
+  const int64_t *even, *odd, *schedule;
+};
+
+/// Plain radix-2 butterflies in place on a contiguous row, the same on every instruction set.
+/// Twiddles are in Montgomery form.
+template <class Word>
+void forward_row(Word* row, const Butterflies& at, const Word* twiddles, const Modulus<Word>& m) {
+  for (int64_t k = 0; k < at.count; ++k) {
+    const Word a = row[at.even[k]];
+    const Word b = montgomery_multiply(row[at.odd[k]], twiddles[at.schedule[k]], m);
+    row[at.even[k]] = add_modular(a, b, m.q);
+    row[at.odd[k]] = subtract_modular(a, b, m.q);
+  }
+}
+
+template <class Word>
+void inverse_row(Word* row, const Butterflies& at, const Word* twiddles, const Modulus<Word>& m,
+                 int64_t degree) {
+  for (int64_t k = 0; k < at.count; ++k) {
+    const Word a = row[at.even[k]], b = row[at.odd[k]];
+    row[at.even[k]] = add_modular(a, b, m.q);
+    row[at.odd[k]] = montgomery_multiply(subtract_modular(a, b, m.q), twiddles[at.schedule[k]], m);
+  }
+  for (int64_t k = 0; k < degree; ++k) row[k] = montgomery_multiply(row[k], m.degree_inverse, m);
+}
 
 void transform_indexed(const char* name, bool inverse, const Tensor& out, const Tensor& input,
                        const IndexTensors& tensors, const Tensor& rns_params) {
@@ -58,8 +78,8 @@ void transform_indexed(const char* name, bool inverse, const Tensor& out, const 
   const Tensor odd = check_indices(name, "odd_indices", tensors.odd, stages, degree);
   const Tensor schedule = check_indices(name, "schedule", tensors.schedule, stages, degree);
   const Tensor dense = fhelium::contiguous(tensors.twiddles);
-  const int64_t *e = even.const_data_ptr<int64_t>(), *d = odd.const_data_ptr<int64_t>(),
-                *s = schedule.const_data_ptr<int64_t>();
+  const Butterflies at = {stages * (degree / 2), even.const_data_ptr<int64_t>(),
+                          odd.const_data_ptr<int64_t>(), schedule.const_data_ptr<int64_t>()};
   for_word_of(input, [&](auto word) {
     using Word = decltype(word);
     const auto o = rows_of<Word>(out), in = rows_of<Word>(input);
@@ -68,13 +88,15 @@ void transform_indexed(const char* name, bool inverse, const Tensor& out, const 
     check_shape(name, "twiddles", dense, kTypeOf<Word>, {o.limbs, degree},
                 "Row j holds the twiddles of limb j, in one direction");
     const Word* twiddles = data_of<Word>(dense);
-    const auto kernel = inverse ? indexed_kernels<Word>().inverse : indexed_kernels<Word>().forward;
     for_each_row(o, in,
                  [&](Word* row, const Word* source, int64_t step, int64_t limb, const Word*) {
-                   if (row != source)
-                     for (int64_t k = 0; k < degree; ++k) row[k] = source[k * step];
-                   kernel(row, degree, stages, e, d, s, twiddles + limb * degree,
-                          moduli[static_cast<size_t>(limb)]);
+                   const Modulus<Word>& m = moduli[static_cast<size_t>(limb)];
+                   const Word* own = twiddles + limb * degree;
+                   if (row != source) copy_row(row, 1, source, step, degree);
+                   if (inverse)
+                     inverse_row(row, at, own, m, degree);
+                   else
+                     forward_row(row, at, own, m);
                  });
   });
 }

@@ -54,17 +54,6 @@ struct NttPath {
   NttKernels<u64> kernels;
 };
 
-/// The validation path, the same on every instruction set.
-template <class Word>
-struct IndexedNttKernels {
-  /// Plain radix-2 butterflies in place on a contiguous row. Operand and twiddle positions are read
-  /// from [stages, degree / 2] and lie below `degree`; twiddles are in Montgomery form.
-  void (*forward)(Word* row, i64 degree, i64 stages, const i64* even, const i64* odd,
-                  const i64* schedule, const Word* twiddles, const Modulus<Word>& m);
-  void (*inverse)(Word* row, i64 degree, i64 stages, const i64* even, const i64* odd,
-                  const i64* schedule, const Word* twiddles, const Modulus<Word>& m);
-};
-
 /// The table of the active instruction set.
 template <class Word>
 const NttKernels<Word>& ntt_kernels();
@@ -77,8 +66,5 @@ extern const NttKernels<u64> kNttKernels64Avx2;
 extern const NttKernels<u64> kNttKernels64Avx512;
 
 extern const NttPath kNttPathsPortable[2], kNttPathsAvx2[2], kNttPathsAvx512[5];
-
-extern const IndexedNttKernels<u32> kIndexedNttKernels32;
-extern const IndexedNttKernels<u64> kIndexedNttKernels64;
 
 }  // namespace fhelium

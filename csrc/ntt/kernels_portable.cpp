@@ -343,43 +343,15 @@ struct Held {
   }
 };
 
-// ---- indexed radix 2 ---------------------------------------------------------------------------
-
-template <class Word>
-void forward_indexed(Word* row, i64 degree, i64 stages, const i64* even, const i64* odd,
-                     const i64* schedule, const Word* twiddles, const Modulus<Word>& m) {
-  for (i64 k = 0; k < stages * (degree / 2); ++k) {
-    const Word a = row[even[k]];
-    const Word b = montgomery_multiply(row[odd[k]], twiddles[schedule[k]], m);
-    row[even[k]] = add_modular(a, b, m.q);
-    row[odd[k]] = subtract_modular(a, b, m.q);
-  }
-}
-
-template <class Word>
-void inverse_indexed(Word* row, i64 degree, i64 stages, const i64* even, const i64* odd,
-                     const i64* schedule, const Word* twiddles, const Modulus<Word>& m) {
-  for (i64 k = 0; k < stages * (degree / 2); ++k) {
-    const Word a = row[even[k]], b = row[odd[k]];
-    row[even[k]] = add_modular(a, b, m.q);
-    row[odd[k]] = montgomery_multiply(subtract_modular(a, b, m.q), twiddles[schedule[k]], m);
-  }
-  for (i64 k = 0; k < degree; ++k) row[k] = montgomery_multiply(row[k], m.degree_inverse, m);
-}
-
 template <class Word>
 constexpr NttKernels<Word> kPortable = {
     kFormat<Word>, table_words<Word>, build_table<Word>, forward<Word>, inverse<Word>,
 };
-template <class Word>
-constexpr IndexedNttKernels<Word> kIndexed = {forward_indexed<Word>, inverse_indexed<Word>};
 
 }  // namespace
 
 const NttKernels<u32> kNttKernels32Portable = kPortable<u32>;
 const NttKernels<u64> kNttKernels64Portable = kPortable<u64>;
 const NttPath kNttPathsPortable[] = {Held<kLazy>::named("lazy"), Held<kDoubled>::named("doubled")};
-const IndexedNttKernels<u32> kIndexedNttKernels32 = kIndexed<u32>;
-const IndexedNttKernels<u64> kIndexedNttKernels64 = kIndexed<u64>;
 
 }  // namespace fhelium

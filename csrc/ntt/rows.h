@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/rows.h"
+#include "common/row_loop.h"
 
 namespace fhelium {
 
@@ -25,7 +25,7 @@ void for_each_row(const ResidueRows<Word>& out, const ResidueRows<Word>& in,
           follows ? in.pointer((row + 1) % out.batches, (row + 1) / out.batches) : nullptr;
       transform(work, static_cast<const Word*>(in.pointer(batch, limb)), in.step, limb, next);
       if (work == target) continue;
-      for (int64_t k = 0; k < out.degree; ++k) target[k * out.step] = work[k];
+      copy_row(target, out.step, work, 1, out.degree);
     }
   });
 }
