@@ -158,20 +158,25 @@ Tensor decode_residues(const Tensor residues, const Tensor tables, double scale,
     shape.push_back(2);
     Tensor out = empty_on(residues, shape, kFloat64);
     const Tensor table = fhelium::contiguous(tables);
-    Workspace space(Workspace::room_for<double>(out.numel()), Contents::kSecret);
+    const int64_t words = centring.workspace_words();
+    const double cost = 5.0 * static_cast<double>(rows.batches * rows.degree);
+    const int64_t participants = participants_for(cost);
+    Workspace space(Workspace::room_for<double>(out.numel()) +
+                        static_cast<size_t>(participants) * Workspace::room_for<u64>(words),
+                    Contents::kSecret);
     double *coefficients = space.take<double>(out.numel()), *to = cleared(out);
+    std::vector<u64*> own;
+    for (int64_t who = 0; who < participants; ++who) own.push_back(space.take<u64>(words));
     const int64_t blocks = centring_blocks(rows.degree);
-    const auto centre = [&](int64_t task, int64_t) {
-      centring.block(coefficients + task / blocks * rows.degree, rows, task / blocks,
-                     task % blocks);
+    const auto centre = [&](int64_t task, int64_t who) {
+      centring.block(coefficients + task / blocks * rows.degree, rows, task / blocks, task % blocks,
+                     own[static_cast<size_t>(who)]);
     };
     const auto transform = [&](int64_t batch, int64_t) {
       embedding_kernels().to_slots(to + batch * rows.degree, coefficients + batch * rows.degree,
                                    scale, table.const_data_ptr<double>(), layout);
     };
-    const double cost = 5.0 * static_cast<double>(rows.batches * rows.degree);
-    run_stages(participants_for(cost), Stage{rows.batches * blocks, centre},
-               Stage{rows.batches, transform});
+    run_stages(participants, Stage{rows.batches * blocks, centre}, Stage{rows.batches, transform});
     return out;
   });
 }

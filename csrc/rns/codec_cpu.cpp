@@ -8,6 +8,7 @@
 #include "common/checks.h"
 #include "common/isa.h"
 #include "common/number_theory.h"
+#include "common/pool.h"
 #include "rns/codec_rows.h"
 
 namespace fhelium {
@@ -177,8 +178,8 @@ Centring<Word>::Centring(const char* operation, const std::vector<Modulus<Word>>
 }
 
 template <class Word>
-void Centring<Word>::block(double* row, const ResidueRows<Word>& rows, int64_t batch,
-                           int64_t index) const {
+void Centring<Word>::block(double* row, const ResidueRows<Word>& rows, int64_t batch, int64_t index,
+                           u64* workspace) const {
   const int64_t first = index * kGarnerBlock, n = std::min(kGarnerBlock, rows.degree - first);
   const auto& kernels = codec_kernels<Word>();
   double* out = row + first;
@@ -187,9 +188,8 @@ void Centring<Word>::block(double* row, const ResidueRows<Word>& rows, int64_t b
   if (limbs > 1 && kernels.centred_pair(out, residues, rows.limb_stride, rows.step, n,
                                         {moduli_.data(), limbs, pair_inverse_, pair_.data()}))
     return;
-  std::vector<u64> workspace(static_cast<size_t>(garner_workspace(limbs)));
   kernels.centred(out, residues, rows.limb_stride, rows.step, n,
-                  {moduli_.data(), limbs, garner_.data()}, workspace.data());
+                  {moduli_.data(), limbs, garner_.data()}, workspace);
 }
 
 template class Centring<u32>;
@@ -236,8 +236,11 @@ Tensor residues_to_real(const Tensor input, const Tensor rns_params) {
     double* to = out.mutable_data_ptr<double>();
     const int64_t blocks = centring_blocks(rows.degree);
     parallel_for(0, rows.batches * blocks, centring.grain(), [&](int64_t begin, int64_t end) {
+      const int64_t words = centring.workspace_words();
+      Workspace space(Workspace::room_for<u64>(words), Contents::kSecret);
+      u64* own = space.take<u64>(words);
       for (int64_t task = begin; task < end; ++task)
-        centring.block(to + task / blocks * rows.degree, rows, task / blocks, task % blocks);
+        centring.block(to + task / blocks * rows.degree, rows, task / blocks, task % blocks, own);
     });
     return out;
   });

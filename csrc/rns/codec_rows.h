@@ -32,8 +32,11 @@ class Centring {
   /// Refuses moduli that share a factor, and none at all.
   Centring(const char* operation, const std::vector<Modulus<Word>>& moduli);
 
-  /// One block of polynomial `batch`, whose doubles begin at `row`.
-  void block(double* row, const ResidueRows<Word>& rows, int64_t batch, int64_t index) const;
+  /// One block of polynomial `batch`, whose doubles begin at `row`. The workspace holds as many
+  /// words as it needs, and afterwards what the block held.
+  void block(double* row, const ResidueRows<Word>& rows, int64_t batch, int64_t index,
+             u64* workspace) const;
+  int64_t workspace_words() const { return garner_workspace(static_cast<int64_t>(moduli_.size())); }
 
   /// Blocks for one thread: a coefficient takes about limbs (limbs + 20) / 2 multiplications where
   /// it is large.
