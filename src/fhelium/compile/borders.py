@@ -124,7 +124,7 @@ def require_agreement(
         rule = "A result has one state, whichever branch is taken"
         remedy = "Run AlignOperandsPass after OpenStatesPass, or bring both to one state"
     for other, given in zip(others, operation.operands, strict=True):
-        found = _difference(other.type, given.type, kinds_only)
+        found = difference(other.type, given.type, kinds_only)
         if found is not None:
             index = program.operations.index(around)
             where = f"operation {index} ({around.name})"
@@ -132,7 +132,9 @@ def require_agreement(
             raise StateError(where, says.format(*found), rule, remedy, **fields)
 
 
-def _difference(first: Attribute, second: Attribute, kinds_only: bool) -> tuple[str, str] | None:
+def difference(
+    first: Attribute, second: Attribute, kinds_only: bool = False
+) -> tuple[str, str] | None:
     """Name what two types say differently; above ckks a state is not chosen yet."""
     if not isinstance(first, StatefulType) or not isinstance(second, type(first)):
         names = f"a value of type {first.name}", f"a value of type {second.name}"

@@ -13,13 +13,13 @@ from fhelium.compile.borders import close_borders
 from fhelium.compile.captured_functions import MEANINGS, Emitter, Unsupported
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.engine_capture import capture_calls
+from fhelium.compile.public_numbers import write_number
 from fhelium.compile.specs import EngineSpec, InputSpec, StaticSpec
 from fhelium.compile.structured import (
     branch,
     captured_cond,
     part,
     repeat,
-    write_number,
     write_structured,
 )
 from fhelium.compile.tracing import NUMBER, trace
@@ -76,9 +76,9 @@ def capture(
     order = {key: dynamic[key].is_number for key in parameters if key in dynamic}
     engines = [key for key, spec in inputs.items() if isinstance(spec, EngineSpec)]
     if engines:
-        _require_no_numbers(name, order)
         types: dict[str, Any] = {key: dynamic[key].type() for key in order}
-        return capture_calls(name, function, engines, types, fixed, workspace)
+        with captured_cond():
+            return capture_calls(name, function, engines, types, fixed, workspace)
     with captured_cond():
         graph, results = trace(name, function, order, fixed)
     program = Program.create(name, [(key, dynamic[key].type()) for key in order])
@@ -140,17 +140,6 @@ def _require_parameters(name: str, function: Callable[..., Any], inputs: Mapping
                 f"the parameter {key!r} is not ASCII",
                 "MLIR names are ASCII",
                 "Rename the parameter",
-            )
-
-
-def _require_no_numbers(name: str, order: Mapping[str, bool]) -> None:
-    for key, is_number in order.items():
-        if is_number:
-            raise CompileInputError(
-                f"capture of {name}",
-                f"{key!r} is a count() or condition() input beside an engine()",
-                "Loops and branches of a run are captured in functions of tensors",
-                "Make it static, or write the function for tensors, with repeat and torch.cond",
             )
 
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from xdsl.ir import Attribute
+
+from fhelium.compile.borders import close_borders
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.places import place, raising_frame
+from fhelium.compile.public_numbers import SymbolicNumber
 from fhelium.compile.states import STATES
 from fhelium.compile.symbolic_engine import SymbolicEngine
 from fhelium.compile.symbolic_values import (
@@ -35,7 +39,7 @@ def capture_calls(
     name: str,
     function: Callable[..., Any],
     engines: Sequence[str],
-    inputs: Mapping[str, TensorType],
+    inputs: Mapping[str, Attribute],
     fixed: Mapping[str, Any],
     workspace: CompileWorkspace,
 ) -> Compilation:
@@ -55,7 +59,10 @@ def capture_calls(
     engine = SymbolicEngine(compilation)
     values: dict[str, Any] = {}
     for (key, kind), argument in zip(types.items(), program.block.args, strict=True):
-        values[key] = _STAND_INS[type(kind)].of(argument, kind.state(engine.config))
+        if isinstance(kind, ValueType):
+            values[key] = _STAND_INS[type(kind)].of(argument, kind.state(engine.config))
+        else:
+            values[key] = SymbolicNumber(engine, argument)
     try:
         result = function(**dict.fromkeys(engines, engine), **values, **fixed)
     except CaptureError:
@@ -73,12 +80,15 @@ def capture_calls(
                 "Return one such ciphertext or a tuple of them",
             )
     program.finish([engine.value_of(entry) for entry in results])
+    close_borders(program)
     program.set_attribute(STATES, "placed")
     program.verify()
     return compilation
 
 
-def _ckks_type(kind: TensorType) -> ValueType:
+def _ckks_type(kind: Attribute) -> Attribute:
     """Return the type that an input has for the Engine."""
+    if not isinstance(kind, TensorType):
+        return kind
     axes = kind.known
     return ROLES[axes["role"]].of(**axes).lowered()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,16 +9,18 @@ from typing import Any, NoReturn
 
 import torch
 from torch import fx
-from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import IndexType, IntegerAttr
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Block, Region, SSAValue
 
 from fhelium.compile.borders import shared_type, yield_of
 from fhelium.compile.captured_functions import Emitter, Unsupported
 from fhelium.compile.places import place, user_frame
+from fhelium.compile.public_numbers import RunNumber, SymbolicNumber, condition_of, number
+from fhelium.compile.symbolic_regions import branch_calls, repeat_calls
+from fhelium.compile.symbolic_values import Symbolic
 from fhelium.compile.tracing import NUMBER, CapturedNumber, CapturedVector
 from fhelium.errors import CaptureError
-from fhelium.ir.control_flow import ARITHMETIC, COMPARISONS, NUMBER_TYPES
 
 BODIES = "bodies"
 """Key in a node's ``meta`` of a loop or a branch: each body's graph and the nodes that it gives."""
@@ -39,7 +40,7 @@ def repeat(count: int, body: Callable[..., Any], *vectors: Any) -> Any:
     bound that is a ``count()`` input is known at each run: what the loop carries keeps its depth.
 
     Args:
-        count: How many times; a public int.
+        count: How many times, as Python's ``range`` counts; a public int.
         body: Takes as many vectors as there are, and returns as many.
         *vectors: What the loop starts from.
 
@@ -51,15 +52,18 @@ def repeat(count: int, body: Callable[..., Any], *vectors: Any) -> Any:
         >>> repeat(3, lambda x: x * x, torch.tensor([2.0]))
         tensor([256.])
     """
-    if not isinstance(count, CapturedNumber) and (type(count) is not int or count < 0):
-        if isinstance(count, CapturedVector):
+    if not isinstance(count, RunNumber) and type(count) is not int:
+        if isinstance(count, CapturedVector | Symbolic):
             _refuse_vector("a loop's bound is a vector", "a count() input")
         raise CaptureError(
             place(user_frame()),
             f"a loop has the bound {count!r}",
-            "A bound is a public int of at least 0",
+            "A bound is a public int",
             "Pass such an int, or make it a count() input",
         )
+    if isinstance(count, SymbolicNumber):
+        looped = repeat_calls(count, body, vectors)
+        return looped[0] if len(vectors) == 1 else tuple(looped)
     tracer = _tracer_of(count, *vectors)
     if tracer is None:
         for _ in range(count):
@@ -89,8 +93,11 @@ def branch(
     tracer = _tracer_of(pred, *operands)
     if isinstance(pred, torch.Tensor) and tracer is not None:
         pred = bool(pred)
-    if isinstance(pred, CapturedVector):
+    if isinstance(pred, CapturedVector | Symbolic):
         _refuse_vector("the condition of a branch is a vector", "a condition() input")
+    if isinstance(pred, SymbolicNumber):
+        chosen = branch_calls(pred, (true_fn, false_fn), operands)
+        return chosen[0] if len(chosen) == 1 else tuple(chosen)
     if not isinstance(pred, CapturedNumber):
         return _EAGER_COND(pred, true_fn, false_fn, operands)
     bodies, single = [], []
@@ -188,10 +195,10 @@ def write_structured(
         write: Writes the nodes of a graph.
     """
     given: Any = node.args
-    number, *carried = (values[entry] if isinstance(entry, fx.Node) else entry for entry in given)
+    deciding, *carried = (values[entry] if isinstance(entry, fx.Node) else entry for entry in given)
     made: Any
     if node.target is repeat:
-        first, last, step = (_number(emit, value, IndexType()) for value in (0, number, 1))
+        first, last, step = (number(emit, value, IndexType()) for value in (0, deciding, 1))
         block = Block(arg_types=[IndexType(), *(value.type for value in carried)])
         ((graph, results),) = node.meta[BODIES]
         placeholders = [entry for entry in graph.nodes if entry.op == "placeholder"]
@@ -204,11 +211,9 @@ def write_structured(
         blocks = [Block(), Block()]
         for block, (graph, results) in zip(blocks, node.meta[BODIES], strict=True):
             _fill(emit, block, graph, results, values, write)
-        if number.type == IndexType():
-            number = write_number(emit, operator.ne, number, 0)
         pairs = zip(*(yield_of(block).operands for block in blocks), strict=True)
         kinds = [shared_type([value.type for value in pair]) for pair in pairs]
-        made = scf.IfOp(number, kinds, Region(blocks[0]), Region(blocks[1]))
+        made = scf.IfOp(condition_of(emit, deciding), kinds, Region(blocks[0]), Region(blocks[1]))
     emit.block.add_op(made)
     return list(made.results)
 
@@ -233,32 +238,3 @@ def _fill(
     write(emit, graph, values)
     block.add_op(scf.YieldOp(*(values[result] for result in results)))
     emit.block = around
-
-
-def write_number(emit: Emitter, function: Any, *operands: Any) -> SSAValue:
-    """Write an operation on public numbers, some of which are known now."""
-    kind = next(value.type for value in operands if isinstance(value, SSAValue))
-    first, second = (_number(emit, value, kind) for value in operands)
-    made: Any
-    if function in COMPARISONS:
-        made = arith.CmpiOp(first, second, COMPARISONS.index(function))
-    elif function in ARITHMETIC:
-        build: Any = ARITHMETIC[function]
-        made = build(first, second)
-    else:
-        raise Unsupported(f"{getattr(function, '__name__', function)} is called on a public number")
-    emit.block.add_op(made)
-    return made.results[0]
-
-
-def _number(emit: Emitter, value: Any, kind: Any) -> SSAValue:
-    """Return a public number of the Program: one that is known becomes a constant."""
-    if isinstance(value, SSAValue):
-        if value.type != kind:
-            raise Unsupported("a public bool stands where an int is needed, or an int for a bool")
-        return value
-    if type(value) is not NUMBER_TYPES[kind]:
-        raise Unsupported(f"a public {NUMBER_TYPES[kind].__name__} meets a {type(value).__name__}")
-    made = arith.ConstantOp(IntegerAttr(int(value), kind))
-    emit.block.add_op(made)
-    return made.result

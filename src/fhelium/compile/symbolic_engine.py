@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import torch
@@ -53,10 +54,25 @@ class SymbolicEngine(
     def __init__(self, compilation: Compilation) -> None:
         self.config = compilation.workspace.config
         self._compilation = compilation
+        self._blocks = [compilation.program.block]
         self._materials = ProgramMaterials(compilation.program)
         self._record = KeyRecord(self.config)
         self._bound: dict[str, Any] = {}
         self._plaintexts: dict[int, int] = {}
+
+    @property
+    def block(self) -> Block:
+        """Return the block that calls are written into."""
+        return self._blocks[-1]
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[None]:
+        """Write calls into the block of a loop or a branch."""
+        self._blocks.append(block)
+        try:
+            yield
+        finally:
+            self._blocks.pop()
 
     @property
     def _key_source(self) -> KeyRecord:
@@ -78,7 +94,7 @@ class SymbolicEngine(
         if isinstance(operation.get_irdl_definition().results[0][1], VarResultDef):
             types = [types * operation.result_count(*operands)]
         made = operation.make(*groups, result_types=types, **attributes)
-        self._compilation.program.block.add_op(made)
+        self.block.add_op(made)
         return [SymbolicCiphertext.of(result, state) for result in made.results]
 
     def _apply_in_place(
@@ -108,7 +124,7 @@ class SymbolicEngine(
                 "A captured message is bound by the smallest power of two that covers it",
                 "Leave it out, or prepare the plaintext before and pass it with static()",
             )
-        config, block = self.config, self._compilation.program.block
+        config, block = self.config, self.block
         if isinstance(message, SymbolicMessage):
             value, state = self.value_of(message), message.state
         else:
@@ -164,12 +180,12 @@ class SymbolicEngine(
         """Return the Program's value that a stand-in stands for."""
         owner = value.value.owner
         block = owner if isinstance(owner, Block) else owner.parent
-        if block is not self._compilation.program.block:
+        if block not in self._blocks:
             raise CaptureError(
                 place(user_frame()),
-                "a value of another capture is used",
-                "A Program computes on its own values",
-                "Pass it as an input",
+                "a value of another capture, or of a loop or branch that ended, is used",
+                "A Program computes on its own values, and on what a loop or branch returns",
+                "Pass it as an input, or return it",
             )
         return value.value
 

@@ -11,6 +11,7 @@ from torch import fx
 from torch.fx.proxy import Attribute, GraphAppendingTracer
 
 from fhelium.compile.places import inside, place, raising_frame, user_frame
+from fhelium.compile.public_numbers import RunNumber
 from fhelium.errors import CaptureError
 
 
@@ -39,19 +40,8 @@ class CapturedVector(fx.Proxy):
     __iadd__ = __isub__ = __imul__ = __itruediv__ = __setitem__ = __delitem__ = _refuse_in_place
 
 
-class CapturedNumber(fx.Proxy):
-    """Stand for a public number that is known at each run; Python cannot decide by it now."""
-
-    def _refuse_decision(self) -> NoReturn:
-        raise CaptureError(
-            place(user_frame()),
-            "Python decides by a public number that is an input",
-            "It is known at each run, and not where the function is captured",
-            "Write fhelium.compile.repeat(count, body, x) for a loop and torch.cond(condition, f, "
-            "g, operands) for a branch, or make the argument static",
-        )
-
-    __bool__ = __int__ = __float__ = __index__ = __iter__ = _refuse_decision
+class CapturedNumber(RunNumber, fx.Proxy):
+    """Stand for a public number that is known at each run."""
 
 
 NUMBER = "number"
