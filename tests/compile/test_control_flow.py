@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from fhelium import DecryptPolicy
 from fhelium import compile as fc
 from fhelium.errors import (
+    BoundError,
     CaptureError,
     ExecutionInputError,
     FHEliumError,
@@ -300,6 +301,16 @@ def test_precision_and_cost_follow_the_rounds(ring: CompileRing) -> None:
         function, x=fc.encrypted(), y=fc.encrypted(), **inputs
     ).program.simulate({"x": x, "y": y, "rounds": 2, "flip": False})
     assert torch.allclose(captured.value.real, function(x, y, 2, False), atol=1e-12)
+
+
+def test_rounds_that_a_modulus_cannot_hold_are_refused_before_they_run(ring: CompileRing) -> None:
+    doubled = fc.compile(
+        lambda x, n: fc.repeat(n, lambda a: a + a, x), keys=[ring.keys], inputs={"n": fc.count()}
+    )
+    x = ring.encrypt(0.5, output_domain="ntt")
+    assert doubled(x, 3).message_bound == 8 * x.message_bound
+    with pytest.raises(BoundError, match="beyond half the modulus"):
+        doubled(x, 1000)
 
 
 def test_control_flow_is_saved_and_loaded(ring: CompileRing, tmp_path) -> None:
