@@ -29,10 +29,9 @@ def has_nvcc() -> bool:
     return not subprocess.run(["cmake", "-P", script], check=False, capture_output=True).returncode
 
 
-def build(folder: Path) -> Path:
+def build(folder: Path, backends: str) -> Path:
     """Build the wheel of this checkout for this platform; return it."""
     options = ["--no-build-isolation", "--no-deps", "--quiet", "--wheel-dir", str(folder)]
-    backends = "CPU+CUDA" if has_nvcc() else "CPU"
     options.append(f"--config-settings=cmake.define.FHELIUM_NATIVE_BACKENDS={backends}")
     subprocess.run([sys.executable, "-m", "pip", "wheel", str(ROOT), *options], check=True)
     (wheel,) = folder.glob("fhelium-*.whl")
@@ -73,13 +72,14 @@ def main(arguments: list[str]) -> int:
     target.mkdir(parents=True, exist_ok=True)
     for old in target.glob("fhelium-*.whl"):
         old.unlink()
+    backends = "CPU+CUDA" if has_nvcc() else "CPU"
     with tempfile.TemporaryDirectory() as folder:
-        wheel = repair(build(Path(folder)), target)
+        wheel = repair(build(Path(folder), backends), target)
     subprocess.run(["twine", "check", "--strict", str(wheel)], check=True)
     found = faults(wheel)
     for fault in found:
         print(f"{wheel.name}: {fault}")
-    print(f"{wheel}: {wheel.stat().st_size / 2**10:.0f} KiB, {'CPU+CUDA' if has_nvcc() else 'CPU'}")
+    print(f"{wheel}: {wheel.stat().st_size / 2**10:.0f} KiB, {backends}")
     return 1 if found else 0
 
 

@@ -282,7 +282,7 @@ def test_a_device_without_kernels_is_refused_before_anything_computes(copy, comp
         assert MESSAGE.fullmatch(f"native: {message}")
         assert message.startswith(
             f"the compiled module has kernels for {compiled}, tensors on {lacking} need {needed}. "
-            "Run `FHELIUM_NATIVE_BACKENDS=CPU+CUDA make -C"
+            "Run `FHELIUM_NATIVE_BACKENDS=CPU+CUDA "
         )
 
 

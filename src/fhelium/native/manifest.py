@@ -17,6 +17,8 @@ from fhelium.errors import NativeError
 from fhelium.version import __version__
 
 MANIFEST_NAME = "build_manifest.json"
+BACKENDS = ("CPU", "CUDA")
+"""What a module can be compiled for: tensors of these device types."""
 
 _FIELD_TYPES = {
     "project_version": str,
@@ -157,7 +159,7 @@ def compare_manifest(manifest: Mapping[str, Any], environment: Environment) -> N
         raise native_error(fact, field="cxx11_abi", found=built, needed=needed)
 
     compiled = [str(name) for name in manifest["backends"]]
-    usable = ["CPU", "CUDA"] if environment.torch_has_cuda else ["CPU"]
+    usable = [name for name in BACKENDS if name != "CUDA" or environment.torch_has_cuda]
     if not set(compiled) & set(usable):
         fact = (
             f"the compiled module has kernels for {' and '.join(compiled) or 'no device'}, "

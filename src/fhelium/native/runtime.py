@@ -16,6 +16,7 @@ import torch
 from fhelium.errors import NativeError
 from fhelium.native import fake
 from fhelium.native.manifest import (
+    BACKENDS,
     build_command,
     check_contents,
     compare_manifest,
@@ -26,8 +27,6 @@ from fhelium.native.manifest import (
 from fhelium.rng import mark_native_threads_used, require_unforked
 
 MODULE_NAME = "_ops"
-BACKENDS = ("CPU", "CUDA")
-"""What a module can be compiled for: tensors of these device types."""
 
 _lock = threading.RLock()  # loading the operators is a step of making them ready
 _ready = False
