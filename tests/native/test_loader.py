@@ -256,12 +256,14 @@ def test_a_device_without_kernels_is_refused_before_anything_computes(copy, comp
     doctor(copy, backends=[compiled])
     program = f"""
         from dataclasses import replace
+        import torch
         from fhelium import Engine
         from fhelium.backend.ckks import CkksDeviceResources
         from fhelium.errors import NativeError
         from fhelium.native import has_device, runtime
         with_cuda = replace(runtime.running_environment(), torch_has_cuda=True)
         runtime.running_environment = lambda: with_cuda
+        torch.cuda.is_available = lambda: True  # the refusal comes before a device is asked
         engine, device = Engine("slots8192_scale40_depth7_int64"), {lacking!r}
         tables = CkksDeviceResources(config=engine.config, device=device)
         for use in (
