@@ -1,5 +1,5 @@
 // The check that stored words are residues.
-#include <numeric>
+#include <atomic>
 
 #include "common/checks.h"
 #include "common/row_loop.h"
@@ -32,18 +32,13 @@ Tensor count_out_of_range(const Tensor input, const Tensor rns_params) {
     using Word = decltype(word);
     const auto in = rows_of<Word>(input);
     const auto moduli = check_parameters<Word>(kName, rns_params, in.limbs);
-    // A place for each row, so that the sums do not depend on the split over threads.
-    std::vector<i64> counts(static_cast<size_t>(in.limbs * in.batches));
-    for_each_row(in.limbs, in.batches, in.degree, 0.4, [&](int64_t limb, int64_t batch) {
-      counts[static_cast<size_t>(limb * in.batches + batch)] = count_in_row(
-          in.pointer(batch, limb), in.step, in.degree, moduli[static_cast<size_t>(limb)].q);
-    });
-    Tensor out = empty_on(input, {in.limbs}, kInt64);
+    Tensor out = zeros_on(input, {in.limbs}, kInt64);
     int64_t* totals = out.mutable_data_ptr<int64_t>();
-    for (int64_t limb = 0; limb < in.limbs; ++limb) {
-      const auto first = counts.begin() + limb * in.batches;
-      totals[limb] = std::accumulate(first, first + in.batches, i64{0});
-    }
+    for_each_row(in.limbs, in.batches, in.degree, 0.4, [&](int64_t limb, int64_t batch) {
+      const i64 count = count_in_row(in.pointer(batch, limb), in.step, in.degree,
+                                     moduli[static_cast<size_t>(limb)].q);
+      std::atomic_ref(totals[limb]) += count;
+    });
     return out;
   });
 }
