@@ -1,181 +1,144 @@
-"""One row of arguments for each native operator, small and legal, made anew on every call.
+"""One row of arguments for each native operator, legal, made anew on every call.
 
-A row is a function of the residue type; operators without residues ignore it. The checks of
-wrappers, shapes and tracing run over these rows; a new operator needs one.
+A row is a function of a `Ring`, which says type, degree, primes and batch; operators without
+residues ignore most of it. The checks of wrappers, shapes, tracing and devices run over these rows;
+a new operator needs one.
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from fhelium.native.wrapper import ckks_ops, ntt_diagnostic_ops, ntt_ops, rns_ops
-
-DEGREE = 16
-PRIMES = (97, 193, 257)  # each is 1 modulo 2 DEGREE
-SPECIAL = (353, 449)
+from fhelium.native.wrapper import ckks_ops, ntt_diagnostic_ops, ntt_ops
+from tests.native.rings import INT64, Ring
 
 
-INT64 = torch.int64
-TYPES = (INT64, torch.int32)
-
-
-def moduli(dtype: torch.dtype = torch.int64) -> Tensor:
-    return torch.tensor(PRIMES, dtype=dtype)
-
-
-def parameters(dtype: torch.dtype = torch.int64, primes: Sequence[int] = PRIMES) -> Tensor:
-    return rns_ops.rns_parameters(torch.tensor(primes, dtype=dtype), DEGREE)
-
-
-def residues(
-    *batch: int, seed: int = 0, limbs: int = len(PRIMES), dtype: torch.dtype = torch.int64
-) -> Tensor:
-    """Uniform standard residues [*batch, limb, N]."""
-    generator = torch.Generator().manual_seed(seed)
-    shape = (*batch, limbs, DEGREE)
-    return torch.randint(0, min(PRIMES), shape, generator=generator).to(dtype)
-
-
-def montgomery(values: Iterable[int], primes: Sequence[int], dtype: torch.dtype) -> Tensor:
-    """One constant for each prime, in Montgomery form: R is 2^52 below 2^50, 2^32 for int32."""
-    radix = 2**32 if dtype == torch.int32 else 2**52
-    return torch.tensor([v * radix % q for v, q in zip(values, primes, strict=True)], dtype=dtype)
-
-
-def in_every(constants: Iterable[int], primes: Sequence[int], dtype: torch.dtype) -> Tensor:
-    """[constant, limb]: each constant modulo every prime, in Montgomery form."""
-    return torch.stack([montgomery([c] * len(primes), primes, dtype) for c in constants])
-
-
-def raising(dtype: torch.dtype) -> tuple[Tensor, ...]:
-    """Two digits, of two primes and of one, raised to Q and P."""
-    digits, whole = (PRIMES[:2], PRIMES[2:]), PRIMES + SPECIAL
-    cofactors = [math.prod(digit) // d for digit in digits for d in digit]
-    inverses = (pow(c, -1, d) for c, d in zip(cofactors, PRIMES, strict=True))
-    return (
-        residues(2, dtype=dtype),
-        torch.tensor([0, 2, 3]),
-        montgomery(inverses, PRIMES, dtype),
-        in_every(cofactors, whole, dtype),
-        in_every(map(math.prod, digits), whole, dtype),
-        parameters(dtype, whole),
-    )
-
-
-def lowering(dtype: torch.dtype) -> tuple[Tensor, ...]:
-    """Q and P divided by P."""
-    product = math.prod(SPECIAL)
-    cofactors = [product // p for p in SPECIAL]
-    inverses = (pow(c, -1, p) for c, p in zip(cofactors, SPECIAL, strict=True))
-    return (
-        residues(2, limbs=len(PRIMES + SPECIAL), dtype=dtype),
-        montgomery(inverses, SPECIAL, dtype),
-        in_every(cofactors, PRIMES, dtype),
-        in_every([product], PRIMES, dtype)[0],
-        montgomery((pow(product, -1, q) for q in PRIMES), PRIMES, dtype),
-        parameters(dtype, PRIMES + SPECIAL),
-    )
-
-
-def dropping(dtype: torch.dtype) -> tuple[Tensor, ...]:
-    """Division by the first prime."""
-    inverse = montgomery((pow(PRIMES[0], -1, q) for q in PRIMES[1:]), PRIMES[1:], dtype)
-    return residues(2, dtype=dtype), inverse, parameters(dtype)
-
-
-def reals(*shape: int) -> Tensor:
-    return torch.linspace(-1, 1, math.prod(shape), dtype=torch.float64).reshape(shape)
-
-
-def embedding() -> Tensor:
-    return ckks_ops.embedding_tables(DEGREE)
-
-
-def pair(dtype: torch.dtype = torch.int64) -> tuple[Tensor, Tensor, Tensor]:
-    """A batch, one without batch axes that repeats over it, and the parameters."""
-    return residues(2, seed=1, dtype=dtype), residues(seed=2, dtype=dtype), parameters(dtype)
-
-
-def one(dtype: torch.dtype) -> tuple[Tensor, Tensor]:
+def one(ring: Ring) -> tuple[Tensor, Tensor]:
     """A batch and its parameters."""
-    return residues(2, dtype=dtype), parameters(dtype)
+    return ring.residues(*ring.batch), ring.parameters()
 
 
-def lazy(dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """The same with residues on either side of q."""
-    input, params = one(dtype)
+def pair(ring: Ring) -> tuple[Tensor, Tensor, Tensor]:
+    """A batch, one without batch axes that repeats over it, and the parameters."""
+    return ring.residues(*ring.batch, seed=1), ring.residues(seed=2), ring.parameters()
+
+
+def lazy(ring: Ring) -> tuple[Tensor, Tensor]:
+    """The same as `one` with residues on either side of q."""
+    input, params = one(ring)
     return 2 * input, params
 
 
-def lazy_pair(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
-    lhs, rhs, params = pair(dtype)
+def lazy_pair(ring: Ring) -> tuple[Tensor, Tensor, Tensor]:
+    lhs, rhs, params = pair(ring)
     return 2 * lhs, 2 * rhs, params
 
 
-def mixed_radix(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
-    """Residues, and in row j the inverse of prime j modulo those behind it."""
-    rows = [
-        montgomery((pow(d, -1, q) if i > j else 0 for i, q in enumerate(PRIMES)), PRIMES, dtype)
-        for j, d in enumerate(PRIMES)
-    ]
-    return residues(2, dtype=dtype), torch.stack(rows), parameters(dtype)
-
-
-def mixed_radix_digits(dtype: torch.dtype) -> tuple[Tensor, ...]:
-    """Digits, what each counts for, their parameters and those of the special primes."""
-    radices = in_every((math.prod(PRIMES[:i]) for i in range(len(PRIMES) + 1)), SPECIAL, dtype)
-    return residues(2, dtype=dtype), radices, parameters(dtype), parameters(dtype, SPECIAL)
-
-
-def ciphertext_and_plaintext(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
-    return residues(2, 4, dtype=dtype), residues(4, dtype=dtype), parameters(dtype)
-
-
-def two_ciphertexts(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
-    return residues(2, 4, dtype=dtype), residues(2, 4, seed=1, dtype=dtype), parameters(dtype)
-
-
-def digits_and_key(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
-    return residues(2, 4, dtype=dtype), residues(2, 2, seed=1, dtype=dtype), parameters(dtype)
-
-
-def roots(dtype: torch.dtype, primes: Sequence[int] = PRIMES) -> Tensor:
-    """Primitive 32nd roots of unity: the smallest power residues of order 2 DEGREE."""
-    found = [next(x for x in range(2, q) if pow(x, DEGREE, q) == q - 1) for q in primes]
-    return torch.tensor(found, dtype=dtype)
-
-
-def packed(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
-    tables = ntt_ops.ntt_tables(roots(dtype), DEGREE, parameters(dtype))
-    return residues(2, dtype=dtype), tables, parameters(dtype)
-
-
-def variant(dtype: torch.dtype) -> tuple[str, Tensor, Tensor, Tensor]:
-    """The transforms of a named instruction set exist for int64 residues alone."""
-    tables = ntt_diagnostic_ops.variant_tables("scalar", roots(INT64), DEGREE, parameters())
-    return "scalar", residues(2), tables, parameters()
-
-
-def dropping_in_ntt(dtype: torch.dtype) -> tuple[Tensor, ...]:
-    """Division of NTT values by the first prime."""
-    values, inverse, params = dropping(dtype)
-    return values, inverse, packed(dtype)[1], params
-
-
-def switching(dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor]:
-    """A key of two digits over Q and P, its constants, and the transform's tables."""
-    primes = PRIMES + SPECIAL
-    params = parameters(dtype, primes)
+def raising(ring: Ring) -> tuple[Tensor, ...]:
+    """Digits raised to Q and P."""
+    cofactors = [math.prod(digit) // d for digit in ring.digits for d in digit]
+    inverses = (pow(c, -1, d) for c, d in zip(cofactors, ring.primes, strict=True))
     return (
-        residues(2, 2, seed=3, limbs=len(primes), dtype=dtype),
-        ckks_ops.key_switch_tables(torch.tensor([0, 2, 3]), len(SPECIAL), params, dtype),
-        ntt_ops.ntt_tables(roots(dtype, primes), DEGREE, params),
+        ring.residues(*ring.batch),
+        ring.bounds,
+        ring.montgomery(inverses, ring.primes),
+        ring.in_every(cofactors, ring.whole),
+        ring.in_every(map(math.prod, ring.digits), ring.whole),
+        ring.parameters(ring.whole),
     )
 
 
+def lowering(ring: Ring) -> tuple[Tensor, ...]:
+    """Q and P divided by P."""
+    product = math.prod(ring.special)
+    cofactors = [product // p for p in ring.special]
+    inverses = (pow(c, -1, p) for c, p in zip(cofactors, ring.special, strict=True))
+    return (
+        ring.residues(*ring.batch, primes=ring.whole),
+        ring.montgomery(inverses, ring.special),
+        ring.in_every(cofactors, ring.primes),
+        ring.in_every([product], ring.primes)[0],
+        ring.inverses(product, ring.primes),
+        ring.parameters(ring.whole),
+    )
+
+
+def mixed_radix(ring: Ring) -> tuple[Tensor, Tensor, Tensor]:
+    """Residues, and in row j the inverse of prime j modulo those behind it."""
+    rows = [
+        ring.montgomery(
+            (pow(d, -1, q) if i > j else 0 for i, q in enumerate(ring.primes)), ring.primes
+        )
+        for j, d in enumerate(ring.primes)
+    ]
+    return ring.residues(*ring.batch), torch.stack(rows), ring.parameters()
+
+
+def mixed_radix_digits(ring: Ring) -> tuple[Tensor, ...]:
+    """Digits, what each counts for, their parameters and those of the special primes."""
+    radices = (math.prod(ring.primes[:i]) for i in range(len(ring.primes) + 1))
+    return (
+        ring.residues(*ring.batch),
+        ring.in_every(radices, ring.special),
+        ring.parameters(),
+        ring.parameters(ring.special),
+    )
+
+
+def dropping(ring: Ring) -> tuple[Tensor, ...]:
+    """Division by the first prime."""
+    first, *others = ring.primes
+    return ring.residues(*ring.batch), ring.inverses(first, others), ring.parameters()
+
+
+def dropping_in_ntt(ring: Ring) -> tuple[Tensor, ...]:
+    """Division of NTT values by the first prime."""
+    values, inverse, params = dropping(ring)
+    return values, inverse, ring.ntt_tables(), params
+
+
+def ciphertext_and_plaintext(ring: Ring) -> tuple[Tensor, Tensor, Tensor]:
+    return ring.residues(2, *ring.batch), ring.residues(*ring.batch, seed=1), ring.parameters()
+
+
+def two_ciphertexts(ring: Ring) -> tuple[Tensor, Tensor, Tensor]:
+    return ring.residues(2, *ring.batch), ring.residues(2, *ring.batch, seed=1), ring.parameters()
+
+
+def digits_and_key(ring: Ring) -> tuple[Tensor, Tensor, Tensor]:
+    count = len(ring.digits)
+    return ring.residues(count, *ring.batch), ring.residues(count, 2, seed=1), ring.parameters()
+
+
+def packed(ring: Ring) -> tuple[Tensor, Tensor, Tensor]:
+    return ring.residues(*ring.batch), ring.ntt_tables(), ring.parameters()
+
+
+def in_passes(ring: Ring, levels: Sequence[int]) -> tuple[Tensor, ...]:
+    """A transform whose passes take so many levels; what is 0 is no pass."""
+    twiddles = ntt_ops.compact_twiddles(ring.roots(), ring.degree, ring.parameters())
+    schedule = torch.tensor([level for level in levels if level])
+    return ring.residues(*ring.batch), schedule, twiddles, ring.parameters()
+
+
+def compact(ring: Ring) -> tuple[Tensor, ...]:
+    levels = ring.degree.bit_length() - 1
+    return in_passes(ring, [max(levels - 8, 0), min(levels, 8)])
+
+
+def fixed_radix(ring: Ring) -> tuple[Tensor, ...]:
+    levels = ring.degree.bit_length() - 1
+    return in_passes(ring, [levels % 4] + [4] * (levels // 4))
+
+
+@cache
 def butterflies(degree: int, inverse: bool = False) -> tuple[Tensor, ...]:
     """Even and odd positions and twiddle numbers of a radix-2 transform, as its three loops."""
     stages, blocks = [], 1
@@ -187,59 +150,90 @@ def butterflies(degree: int, inverse: bool = False) -> tuple[Tensor, ...]:
     return torch.tensor(stages[::-1] if inverse else stages).unbind(-1)
 
 
-def indexed(dtype: torch.dtype, inverse: bool) -> tuple[Tensor, ...]:
-    twiddles = ntt_ops.radix2_twiddles(roots(dtype), DEGREE, parameters(dtype))[int(inverse)]
-    return residues(2, dtype=dtype), *butterflies(DEGREE, inverse), twiddles, parameters(dtype)
+def indexed(ring: Ring, inverse: bool) -> tuple[Tensor, ...]:
+    twiddles = ntt_ops.radix2_twiddles(ring.roots(), ring.degree, ring.parameters())[int(inverse)]
+    places = [index.clone() for index in butterflies(ring.degree, inverse)]
+    return ring.residues(*ring.batch), *places, twiddles, ring.parameters()
 
 
-def stream_key() -> Tensor:
-    return torch.arange(32, dtype=torch.uint8)
+def making_tables(ring: Ring) -> tuple[Tensor, int, Tensor]:
+    return ring.roots(), ring.degree, ring.parameters()
 
 
-def whole(dtype: torch.dtype) -> tuple[Tensor, Tensor]:
-    """Switching tables of two digits and packed transforms, both on Q and P."""
-    primes = PRIMES + SPECIAL
-    params = parameters(dtype, primes)
-    tables = ntt_ops.ntt_tables(roots(dtype, primes), DEGREE, params)
-    bounds = torch.tensor([0, 2, 3])
-    return ckks_ops.key_switch_tables(bounds, len(SPECIAL), params, dtype), tables
+def variant(ring: Ring) -> tuple[str, Tensor, Tensor, Tensor]:
+    """The transforms of a named instruction set exist for int64 residues alone."""
+    wide = replace(ring, dtype=INT64)
+    tables = ntt_diagnostic_ops.variant_tables("scalar", *making_tables(wide))
+    return "scalar", wide.residues(*ring.batch), tables, wide.parameters()
 
 
-def encrypting_with_secret(dtype: torch.dtype) -> tuple[Any, ...]:
-    _, tables, params = packed(dtype)
-    secret, key = residues(seed=1, dtype=dtype), stream_key()
-    return residues(2, dtype=dtype), secret, key, key.flip(0), 4, tables, params, True
+def whole(ring: Ring) -> tuple[Tensor, Tensor]:
+    """Switching tables and transforms, both on Q and P."""
+    params, specials = ring.parameters(ring.whole), len(ring.special)
+    tables = ckks_ops.key_switch_tables(ring.bounds, specials, params, ring.dtype)
+    return tables, ring.ntt_tables(ring.whole)
 
 
-def encrypting_with_public(dtype: torch.dtype) -> tuple[Any, ...]:
-    public_key = residues(2, seed=1, limbs=len(PRIMES + SPECIAL), dtype=dtype)
-    key = stream_key()
-    return residues(2, dtype=dtype), public_key, key, key.flip(0), *whole(dtype), False
+def switching(ring: Ring, seed: int = 3) -> tuple[Tensor, Tensor, Tensor]:
+    """A key over Q and P, its constants, and the transform's tables."""
+    return ring.residues(len(ring.digits), 2, seed=seed, primes=ring.whole), *whole(ring)
 
 
-def decrypting(dtype: torch.dtype) -> tuple[Any, ...]:
-    _, tables, params = packed(dtype)
-    return residues(3, 4, dtype=dtype), residues(seed=1, dtype=dtype), tables, params, False
+def reals(*shape: int) -> Tensor:
+    return torch.linspace(-1, 1, math.prod(shape), dtype=torch.float64).reshape(shape)
 
 
-def making_public_key(dtype: torch.dtype) -> tuple[Any, ...]:
-    _, tables, params = packed(dtype)
-    return residues(dtype=dtype), stream_key(), stream_key().flip(0), tables, params
+def slots(ring: Ring) -> Tensor:
+    return reals(*ring.batch, ring.degree // 2, 2)
 
 
-def making_switching_key(dtype: torch.dtype) -> tuple[Any, ...]:
-    limbs = len(PRIMES + SPECIAL)
-    key = torch.zeros(limbs, 2, 2, DEGREE, dtype=dtype).permute(1, 2, 0, 3)
-    source, secret = (residues(seed=seed, limbs=limbs, dtype=dtype) for seed in (1, 2))
-    return key, source, secret, stream_key(), stream_key().flip(0), *whole(dtype)
+def embedding(ring: Ring) -> Tensor:
+    return ckks_ops.embedding_tables(ring.degree)
 
 
-SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
-    "fhelium_rns_ops::rns_parameters": lambda dtype: (moduli(dtype), DEGREE),
-    "fhelium_rns_ops::parameter_row_names": lambda dtype: (),
-    "fhelium_rns_ops::cpu_isa": lambda dtype: (),
-    "fhelium_rns_ops::workspace_bytes": lambda dtype: (),
-    "fhelium_rns_ops::release_workspace": lambda dtype: (),
+def stream_key(ring: Ring) -> Tensor:
+    return torch.arange(32, dtype=torch.uint8) + ring.seed % 200
+
+
+def integers(ring: Ring) -> tuple[Tensor, int, int, int]:
+    return stream_key(ring), 1, math.prod(ring.batch), ring.degree
+
+
+def encrypting_with_secret(ring: Ring) -> tuple[Any, ...]:
+    secret, key = ring.residues(seed=1), stream_key(ring)
+    tables, params = ring.ntt_tables(), ring.parameters()
+    return ring.residues(*ring.batch), secret, key, key.flip(0), 4, tables, params, True
+
+
+def encrypting_with_public(ring: Ring) -> tuple[Any, ...]:
+    public_key, key = ring.residues(2, seed=1, primes=ring.whole), stream_key(ring)
+    return ring.residues(*ring.batch), public_key, key, key.flip(0), *whole(ring), False
+
+
+def decrypting(ring: Ring) -> tuple[Any, ...]:
+    secret, tables = ring.residues(seed=1), ring.ntt_tables()
+    return ring.residues(3, *ring.batch), secret, tables, ring.parameters(), False
+
+
+def making_public_key(ring: Ring) -> tuple[Any, ...]:
+    key = stream_key(ring)
+    return ring.residues(), key, key.flip(0), ring.ntt_tables(), ring.parameters()
+
+
+def making_switching_key(ring: Ring) -> tuple[Any, ...]:
+    shape = (len(ring.whole), len(ring.digits), 2, ring.degree)
+    key = torch.zeros(shape, dtype=ring.dtype).permute(1, 2, 0, 3)
+    source, secret = (ring.residues(seed=seed, primes=ring.whole) for seed in (1, 2))
+    stream = stream_key(ring)
+    return key, source, secret, stream, stream.flip(0), *whole(ring)
+
+
+SAMPLES: dict[str, Callable[[Ring], tuple[Any, ...]]] = {
+    "fhelium_rns_ops::rns_parameters": lambda ring: (ring.moduli(), ring.degree),
+    "fhelium_rns_ops::parameter_row_names": lambda ring: (),
+    "fhelium_rns_ops::cpu_isa": lambda ring: (),
+    "fhelium_rns_ops::workspace_bytes": lambda ring: (),
+    "fhelium_rns_ops::release_workspace": lambda ring: (),
     "fhelium_rns_ops::add_standard": pair,
     "fhelium_rns_ops::add_standard_": pair,
     "fhelium_rns_ops::subtract_standard": pair,
@@ -264,40 +258,43 @@ SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
     "fhelium_rns_ops::reduce_lazy_": lazy,
     "fhelium_rns_ops::mixed_radix_digits": mixed_radix,
     "fhelium_rns_ops::mixed_radix_extend": mixed_radix_digits,
-    "fhelium_rns_ops::reduce_integers": lambda dtype: (
-        residues(2)[:, 0] - 50,
-        parameters(dtype),
-        dtype,
+    "fhelium_rns_ops::reduce_integers": lambda ring: (
+        ring.residues(*ring.batch)[..., 0, :].long() - ring.primes[0] // 2,
+        ring.parameters(),
+        ring.dtype,
     ),
-    "fhelium_rns_ops::round_to_residues": lambda dtype: (
-        reals(2, DEGREE),
+    "fhelium_rns_ops::round_to_residues": lambda ring: (
+        reals(*ring.batch, ring.degree),
         2.0**20,
-        parameters(dtype),
-        dtype,
+        ring.parameters(),
+        ring.dtype,
     ),
-    "fhelium_rns_ops::count_out_of_range": one,
+    "fhelium_rns_ops::count_out_of_range": lambda ring: (
+        ring.residues(*ring.batch) + 1,  # one of q - 1 is none any more
+        ring.parameters(),
+    ),
     "fhelium_rns_ops::mod_up": raising,
     "fhelium_rns_ops::mod_down": lowering,
     "fhelium_rns_ops::residues_to_real": one,
     "fhelium_ckks_ops::key_switch_inner_product": digits_and_key,
-    "fhelium_ckks_ops::automorphism_coefficient": lambda dtype: (
-        residues(2, dtype=dtype),
+    "fhelium_ckks_ops::automorphism_coefficient": lambda ring: (
+        ring.residues(*ring.batch),
         5,
-        parameters(dtype),
+        ring.parameters(),
     ),
-    "fhelium_ckks_ops::automorphism_ntt": lambda dtype: (residues(2, dtype=dtype), 5),
+    "fhelium_ckks_ops::automorphism_ntt": lambda ring: (ring.residues(*ring.batch), 5),
     "fhelium_ckks_ops::add_plaintext": ciphertext_and_plaintext,
     "fhelium_ckks_ops::add_plaintext_": ciphertext_and_plaintext,
     "fhelium_ckks_ops::multiply_plaintext": ciphertext_and_plaintext,
     "fhelium_ckks_ops::multiply_plaintext_": ciphertext_and_plaintext,
-    "fhelium_ckks_ops::multiply_plaintext_rescale": lambda dtype: (
-        *ciphertext_and_plaintext(dtype)[:2],
-        *dropping_in_ntt(dtype)[1:],
+    "fhelium_ckks_ops::multiply_plaintext_rescale": lambda ring: (
+        *ciphertext_and_plaintext(ring)[:2],
+        *dropping_in_ntt(ring)[1:],
     ),
-    "fhelium_ckks_ops::sum_plaintext_products": lambda dtype: (
-        [residues(2, 4, seed=seed, dtype=dtype) for seed in range(3)],
-        [residues(4, seed=seed, dtype=dtype) for seed in range(3, 6)],
-        parameters(dtype),
+    "fhelium_ckks_ops::sum_plaintext_products": lambda ring: (
+        [ring.residues(2, *ring.batch, seed=seed) for seed in range(3)],
+        [ring.residues(*ring.batch, seed=seed) for seed in range(3, 6)],
+        ring.parameters(),
     ),
     # k x - w, with a constant beside a plaintext of every coefficient.
     "fhelium_ckks_ops::coefficient_program": lambda dtype: (
@@ -308,38 +305,40 @@ SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
         parameters(dtype),
     ),
     "fhelium_ckks_ops::ciphertext_product": two_ciphertexts,
-    "fhelium_ckks_ops::ciphertext_square": one,
-    "fhelium_ckks_ops::key_switch_tables": lambda dtype: (
-        torch.tensor([0, 2, 3]),
-        len(SPECIAL),
-        parameters(dtype, PRIMES + SPECIAL),
-        dtype,
+    "fhelium_ckks_ops::ciphertext_square": lambda ring: (
+        ring.residues(2, *ring.batch),
+        ring.parameters(),
     ),
-    "fhelium_ckks_ops::relinearize": lambda dtype: (
-        residues(3, 4, dtype=dtype),
-        *switching(dtype),
+    "fhelium_ckks_ops::key_switch_tables": lambda ring: (
+        ring.bounds,
+        len(ring.special),
+        ring.parameters(ring.whole),
+        ring.dtype,
+    ),
+    "fhelium_ckks_ops::relinearize": lambda ring: (
+        ring.residues(3, *ring.batch),
+        *switching(ring),
         True,
         False,
     ),
-    "fhelium_ckks_ops::switch_galois": lambda dtype: (
-        residues(2, 4, dtype=dtype),
+    "fhelium_ckks_ops::switch_galois": lambda ring: (
+        ring.residues(2, *ring.batch),
         5,
-        *switching(dtype),
+        *switching(ring),
         False,
         True,
     ),
-    "fhelium_ckks_ops::switch_hoisted": lambda dtype: (
-        residues(2, 4, dtype=dtype),
+    "fhelium_ckks_ops::switch_hoisted": lambda ring: (
+        ring.residues(2, *ring.batch),
         [5, 1],
-        [switching(dtype)[0]] * 2,
-        *switching(dtype)[1:],
+        [switching(ring)[0], switching(ring, seed=4)[0]],
+        *whole(ring),
         True,
         True,
     ),
-    "fhelium_ckks_ops::multiply_relinearize_rescale": lambda dtype: (
-        residues(2, 4, dtype=dtype),
-        residues(2, 4, seed=1, dtype=dtype),
-        *switching(dtype),
+    "fhelium_ckks_ops::multiply_relinearize_rescale": lambda ring: (
+        *two_ciphertexts(ring)[:2],
+        *switching(ring),
     ),
     "fhelium_ckks_ops::rescale_nearest": dropping,
     "fhelium_ckks_ops::rescale_ntt": dropping_in_ntt,
@@ -349,70 +348,73 @@ SAMPLES: dict[str, Callable[[torch.dtype], tuple[Any, ...]]] = {
     "fhelium_ckks_ops::decrypt_residues": decrypting,
     "fhelium_ckks_ops::make_public_key": making_public_key,
     "fhelium_ckks_ops::make_switching_key_": making_switching_key,
-    "fhelium_ckks_ops::encode_slots": lambda dtype: (
-        reals(3, DEGREE // 2, 2),
-        embedding(),
+    "fhelium_ckks_ops::encode_slots": lambda ring: (
+        slots(ring),
+        embedding(ring),
         2.0**20,
-        parameters(dtype),
-        dtype,
+        ring.parameters(),
+        ring.dtype,
     ),
-    "fhelium_ckks_ops::decode_residues": lambda dtype: (
-        residues(3, dtype=dtype),
-        embedding(),
+    "fhelium_ckks_ops::decode_residues": lambda ring: (
+        ring.residues(*ring.batch),
+        embedding(ring),
         2.0**5,
-        parameters(dtype),
+        ring.parameters(),
     ),
-    "fhelium_ckks_ops::embedding_tables": lambda dtype: (DEGREE,),
-    "fhelium_ckks_ops::slots_to_coefficients": lambda dtype: (
-        reals(3, DEGREE // 2, 2),
-        embedding(),
+    "fhelium_ckks_ops::embedding_tables": lambda ring: (ring.degree,),
+    "fhelium_ckks_ops::slots_to_coefficients": lambda ring: (slots(ring), embedding(ring)),
+    "fhelium_ckks_ops::coefficients_to_slots": lambda ring: (
+        reals(*ring.batch, ring.degree),
+        embedding(ring),
     ),
-    "fhelium_ckks_ops::coefficients_to_slots": lambda dtype: (reals(3, DEGREE), embedding()),
-    "fhelium_ntt_ops::ntt_tables": lambda dtype: (roots(dtype), DEGREE, parameters(dtype)),
+    "fhelium_ntt_ops::ntt_tables": making_tables,
     "fhelium_ntt_ops::ntt_packed": packed,
     "fhelium_ntt_ops::ntt_packed_": packed,
     "fhelium_ntt_ops::intt_packed": packed,
     "fhelium_ntt_ops::intt_packed_": packed,
-    "fhelium_ntt_ops::radix2_twiddles": lambda dtype: (roots(dtype), DEGREE, parameters(dtype)),
-    "fhelium_ntt_ops::compact_twiddles": lambda dtype: (roots(dtype), DEGREE, parameters(dtype)),
-    "fhelium_ntt_ops::ntt_radix2_indexed": lambda dtype: indexed(dtype, False),
-    "fhelium_ntt_ops::ntt_radix2_indexed_": lambda dtype: indexed(dtype, False),
-    "fhelium_ntt_ops::intt_radix2_indexed": lambda dtype: indexed(dtype, True),
-    "fhelium_ntt_ops::intt_radix2_indexed_": lambda dtype: indexed(dtype, True),
-    "fhelium_ntt_diagnostic_ops::variant_names": lambda dtype: (),
-    "fhelium_ntt_diagnostic_ops::variant_tables": lambda dtype: (
+    "fhelium_ntt_ops::radix2_twiddles": making_tables,
+    "fhelium_ntt_ops::compact_twiddles": making_tables,
+    "fhelium_ntt_ops::ntt_radix2_indexed": lambda ring: indexed(ring, False),
+    "fhelium_ntt_ops::ntt_radix2_indexed_": lambda ring: indexed(ring, False),
+    "fhelium_ntt_ops::intt_radix2_indexed": lambda ring: indexed(ring, True),
+    "fhelium_ntt_ops::intt_radix2_indexed_": lambda ring: indexed(ring, True),
+    "fhelium_ntt_diagnostic_ops::variant_names": lambda ring: (),
+    "fhelium_ntt_diagnostic_ops::variant_tables": lambda ring: (
         "scalar",
-        roots(INT64),
-        DEGREE,
-        parameters(),
+        *making_tables(replace(ring, dtype=INT64)),
     ),
     "fhelium_ntt_diagnostic_ops::variant_ntt": variant,
     "fhelium_ntt_diagnostic_ops::variant_intt": variant,
-    "fhelium_random_ops::chacha20_blocks": lambda dtype: (stream_key(), stream_key()[:12], 3, 5),
-    "fhelium_random_ops::sample_uniform": lambda dtype: (
-        stream_key(),
-        torch.arange(len(PRIMES)),
+    "fhelium_random_ops::chacha20_blocks": lambda ring: (
+        stream_key(ring),
+        stream_key(ring)[:12],
+        3,
+        ring.degree // 2 - 3,
+    ),
+    "fhelium_random_ops::sample_uniform": lambda ring: (
+        stream_key(ring),
+        torch.arange(len(ring.primes)),
         1,
         2,
-        3,
-        DEGREE,
-        parameters(dtype),
-        dtype,
+        math.prod(ring.batch),
+        ring.degree,
+        ring.parameters(),
+        ring.dtype,
     ),
-    "fhelium_random_ops::sample_ternary": lambda dtype: (stream_key(), 1, 2, DEGREE),
-    "fhelium_random_ops::sample_gaussian": lambda dtype: (stream_key(), 1, 2, DEGREE),
-    "fhelium_random_ops::sample_rounded_gaussian": lambda dtype: (stream_key(), 36.1, 2, DEGREE),
+    "fhelium_random_ops::sample_ternary": integers,
+    "fhelium_random_ops::sample_gaussian": integers,
+    "fhelium_random_ops::sample_rounded_gaussian": lambda ring: (
+        stream_key(ring),
+        36.1,
+        math.prod(ring.batch),
+        ring.degree,
+    ),
 }
 
 CUDA_ONLY = {
-    f"fhelium_ntt_ops::{direction}_{policy}{twin}": lambda dtype: (
-        residues(2, dtype=dtype),
-        torch.zeros(1, dtype=torch.int64),
-        roots(dtype),
-        parameters(dtype),
-    )
+    f"fhelium_ntt_ops::{direction}_{policy.__name__}{twin}": policy
     for direction in ("ntt", "intt")
-    for policy in ("compact", "fixed_radix")
+    for policy in (compact, fixed_radix)
     for twin in ("", "_")
 }
 """Rows of the operators that the CPU refuses."""

@@ -12,7 +12,8 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from fhelium.native import fake
 from fhelium.native.fake import shapes
 from fhelium.native.wrapper import rns_ops
-from tests.native.samples import CUDA_ONLY, PRIMES, SAMPLES, TYPES, pair, parameters, residues
+from tests.native.rings import PRIMES, TYPES, Ring
+from tests.native.samples import CUDA_ONLY, SAMPLES, pair
 from tests.programs import run_python
 from tools import generate_native
 
@@ -120,7 +121,7 @@ def test_an_operator_that_is_only_declared_lacks_every_part():
 @each_type
 @pytest.mark.parametrize("name", sorted(CUDA_ONLY))
 def test_the_cpu_refuses_transforms_of_cuda_and_names_its_own(name, dtype):
-    arguments = CUDA_ONLY[name](dtype)
+    arguments = CUDA_ONLY[name](Ring(dtype))
     before = arguments[0].clone()
     base = name.partition("::")[2]
     with pytest.raises(
@@ -139,13 +140,13 @@ def test_opcheck(name, dtype):
     utilities = ["test_schema", "test_faketensor"]
     if returns_tensor(name) or name.endswith("_"):
         utilities += ["test_autograd_registration", "test_aot_dispatch_dynamic"]
-    torch.library.opcheck(operator(name), SAMPLES[name](dtype), test_utils=utilities)
+    torch.library.opcheck(operator(name), SAMPLES[name](Ring(dtype)), test_utils=utilities)
 
 
 @each_type
 @pytest.mark.parametrize("name", OPERATORS)
 def test_fake_outputs_have_shape_type_and_layout_of_the_real_ones(name, dtype):
-    arguments = SAMPLES[name](dtype)
+    arguments = SAMPLES[name](Ring(dtype))
     with FakeTensorMode(shape_env=ShapeEnv()) as mode:
         imitated = torch.utils._pytree.tree_map_only(torch.Tensor, mode.from_tensor, arguments)
         found = wrapper(name)(*imitated)
@@ -167,7 +168,7 @@ def test_fake_outputs_have_shape_type_and_layout_of_the_real_ones(name, dtype):
 @each_type
 @pytest.mark.parametrize("name", FUNCTIONAL)
 def test_in_place_twin_writes_what_the_functional_form_returns(name, dtype):
-    arguments = SAMPLES[name](dtype)
+    arguments = SAMPLES[name](Ring(dtype))
     before = [a.clone() if isinstance(a, torch.Tensor) else a for a in arguments]
     expected = wrapper(name)(*arguments)
     for argument, copy in zip(arguments, before, strict=True):
@@ -192,18 +193,18 @@ def sum_of_three(lhs: torch.Tensor, rhs: torch.Tensor, rns_params: torch.Tensor)
 
 
 def test_compiled_function_of_operators_has_no_graph_break():
-    lhs, rhs, rns_params = pair()
+    lhs, rhs, rns_params = pair(Ring())
     compiled = torch.compile(sum_of_three, fullgraph=True, backend="eager")
     expected = (lhs + 2 * rhs) % torch.tensor(PRIMES)[:, None]
     assert torch.equal(compiled(lhs, rhs, rns_params), expected)
-    longer = residues(5, seed=3)  # another batch, so dynamic shapes are exercised too
+    longer = Ring().residues(5, seed=3)  # another batch, so dynamic shapes are exercised too
     expected = (longer + 2 * rhs) % torch.tensor(PRIMES)[:, None]
     assert torch.equal(compiled(longer, rhs, rns_params), expected)
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATORS if SAMPLES[name](torch.int64)])
+@pytest.mark.parametrize("name", [name for name in OPERATORS if SAMPLES[name](Ring())])
 def test_tracing_runs_no_kernel(name):
-    arguments, call = SAMPLES[name](torch.int64), wrapper(name)
+    arguments, call = SAMPLES[name](Ring()), wrapper(name)
     before = [a.clone() if isinstance(a, torch.Tensor) else a for a in arguments]
 
     def stop(graph, example_inputs):
@@ -239,7 +240,7 @@ def test_the_first_use_may_be_inside_a_compiled_function():
 
 
 def test_meta_tensors_give_meta_results():
-    result = rns_ops.add_standard(*(tensor.to("meta") for tensor in pair()))
+    result = rns_ops.add_standard(*(tensor.to("meta") for tensor in pair(Ring())))
     assert result.device.type == "meta"
     assert result.shape == (2, len(PRIMES), 16)
-    assert parameters().shape == (shapes.PARAMETER_ROWS, len(PRIMES))
+    assert Ring().parameters().shape == (shapes.PARAMETER_ROWS, len(PRIMES))

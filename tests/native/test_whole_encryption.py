@@ -9,6 +9,7 @@ from fhelium import CkksConfig
 from fhelium.backend.ckks import CkksDeviceResources, encryption
 from fhelium.backend.ckks import key_generation as keys
 from fhelium.native.wrapper import ckks_ops, rns_ops
+from tests.native.rings import Ring
 from tests.native.samples import SAMPLES
 
 SEED, ROOT = bytes(range(32)), bytes(range(32, 64))
@@ -174,7 +175,7 @@ def test_decoding(resources, depth, scale, batch, size):
 
 
 def replaced(name: str, index: int, value: object) -> tuple:
-    arguments = list(SAMPLES[f"fhelium_ckks_ops::{name}"](torch.int64))
+    arguments = list(SAMPLES[f"fhelium_ckks_ops::{name}"](Ring()))
     arguments[index] = value(arguments[index]) if callable(value) else value
     return tuple(arguments)
 
@@ -219,7 +220,7 @@ def test_refusals(name, index, value, message):
 
 
 def test_a_key_is_not_made_over_its_own_source():
-    key, source, *rest = SAMPLES["fhelium_ckks_ops::make_switching_key_"](torch.int64)
+    key, source, *rest = SAMPLES["fhelium_ckks_ops::make_switching_key_"](Ring())
     with pytest.raises(RuntimeError, match="make_switching_key_: source and destination share"):
         ckks_ops.make_switching_key_(key, key[0, 0], source, *rest[1:])
 
