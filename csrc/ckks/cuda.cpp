@@ -2,8 +2,7 @@
 #include "ckks/checks.h"
 #include "ckks/cuda_kernels.h"
 #include "common/cuda_call.h"
-#include "common/number_theory.h"
-#include "ntt/cuda_table.h"
+#include "ntt/cuda_checks.h"
 
 namespace fhelium {
 namespace {
@@ -13,14 +12,8 @@ Tensor automorphism_coefficient(const Tensor input, int64_t galois_element,
   const CudaCall call("automorphism_coefficient", "input", input);
   check_automorphism(call, input, galois_element);
   Tensor out = empty_on(input, sizes_of(input));
-  for_word_of(input, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceRows in = device_rows(call, rows_of<Word>(input));
-    const DeviceParameters parameters = device_parameters(call, rns_params, in.limbs);
-    call.check_launch(fhelium_cuda_automorphism_coefficient(
-        kWordBits<Word>, &o, &in, galois_element, &parameters, call.stream()));
-  });
+  call.launch(fhelium_cuda_automorphism_coefficient, input, call.rows(out), call.rows(input),
+              galois_element, call.parameters(rns_params, input));
   return out;
 }
 
@@ -28,13 +21,8 @@ Tensor automorphism_ntt(const Tensor input, int64_t galois_element) {
   const CudaCall call("automorphism_ntt", "input", input);
   check_automorphism(call, input, galois_element);
   Tensor out = empty_on(input, sizes_of(input));
-  for_word_of(input, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceRows in = device_rows(call, rows_of<Word>(input));
-    call.check_launch(
-        fhelium_cuda_automorphism_ntt(kWordBits<Word>, &o, &in, galois_element, call.stream()));
-  });
+  call.launch(fhelium_cuda_automorphism_ntt, input, call.rows(out), call.rows(input),
+              galois_element);
   return out;
 }
 
@@ -42,15 +30,9 @@ Tensor key_switch_inner_product(const Tensor digits, const Tensor key, const Ten
   const CudaCall call("key_switch_inner_product", "digits", digits);
   const Sizes shape = check_digits_and_key(call, digits, key);
   Tensor out = empty_on(digits, shape);
-  for_word_of(digits, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceRows x = device_rows(call, rows_of<Word>(digits));
-    const DeviceRows k = device_rows(call, rows_of<Word>(key));
-    const DeviceParameters parameters = device_parameters(call, rns_params, x.limbs);
-    call.check_launch(fhelium_cuda_key_switch_inner_product(kWordBits<Word>, &o, &x, &k, 1,
-                                                            &parameters, call.stream()));
-  });
+  constexpr int64_t kIdentity = 1;
+  call.launch(fhelium_cuda_key_switch_inner_product, digits, call.rows(out), call.rows(digits),
+              call.rows(key), kIdentity, call.parameters(rns_params, digits));
   return out;
 }
 
@@ -68,14 +50,8 @@ Tensor rescale(const CudaCall& call, const Launcher& launcher, const Tensor& inp
   const Sizes shape = check_limb_to_drop(call, input);
   const Tensor constants = dense_inverse(call, inverse, input, shape[shape.size() - 2]);
   Tensor out = empty_on(input, shape);
-  for_word_of(input, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceRows in = device_rows(call, rows_of<Word>(input));
-    const DeviceParameters parameters = device_parameters(call, rns_params, in.limbs);
-    call.check_launch(
-        launcher(kWordBits<Word>, &o, &in, constants.const_data_ptr(), &parameters, call.stream()));
-  });
+  call.launch(launcher, input, call.rows(out), call.rows(input), constants.const_data_ptr(),
+              call.parameters(rns_params, input));
   return out;
 }
 
@@ -93,28 +69,16 @@ Tensor rescale_truncating(const Tensor input, const Tensor inverse, const Tensor
 Tensor rescale_values(const CudaCall& call, const Tensor& input, const Tensor* plaintext,
                       const Tensor& inverse, const Tensor& ntt_tables, const Tensor& rns_params) {
   const Sizes shape = check_limb_to_drop(call, input);
-  const int64_t degree = shape.back(), limbs = input.size(input.dim() - 2);
-  if (degree < 16 || !is_power_of_two(degree))
-    refuse(call, "the input's last axis is " + std::to_string(degree),
-           "It is the ring degree, a power of two from 16 on", "Check the axis order");
+  const int64_t degree = check_degree(call, input), limbs = input.size(input.dim() - 2);
   const Tensor constants = dense_inverse(call, inverse, input, limbs - 1);
-  const Tensor twiddles = dense_constants(
-      call, "ntt_tables", ntt_tables, input.scalar_type(), {limbs, 2 * row_pairs(degree)},
-      "Row j is the table of limb j, as ntt_tables makes it of CUDA tensors");
+  check_twiddle_rows(call, "ntt_tables", ntt_tables, input, limbs);
   Tensor out = empty_on(input, shape);
-  for_word_of(input, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceRows in = device_rows(call, rows_of<Word>(input));
-    DeviceRows factor = {};
-    if (plaintext) factor = device_rows(call, broadcast_rows<Word>(*plaintext, input));
-    const DeviceParameters parameters = device_parameters(call, rns_params, limbs);
-    const Tensor workspace = empty_on(input, {in.batches, degree});
-    call.check_launch(fhelium_cuda_rescale_ntt(
-        kWordBits<Word>, &o, &in, plaintext ? &factor : nullptr, constants.const_data_ptr(),
-        twiddles.const_data_ptr(), twiddles.stride(0), &parameters, workspace.mutable_data_ptr(),
-        call.stream()));
-  });
+  const DeviceRows in = call.rows(input);
+  const DeviceRows factor = plaintext ? call.rows(*plaintext, input) : DeviceRows{};
+  const Tensor workspace = empty_on(input, {in.batches, degree});
+  call.launch(fhelium_cuda_rescale_ntt, input, call.rows(out), in, plaintext ? &factor : nullptr,
+              constants.const_data_ptr(), ntt_tables.const_data_ptr(), ntt_tables.stride(0),
+              call.parameters(rns_params, limbs), workspace.mutable_data_ptr());
   return out;
 }
 
@@ -140,19 +104,11 @@ Tensor sum_plaintext_products(std::vector<Tensor> ciphertexts, std::vector<Tenso
   check_terms(call, ciphertexts, plaintexts);
   const Tensor& like = ciphertexts[0];
   Tensor out = empty_on(like, sizes_of(like));
-  for_word_of(like, [&](auto word) {
-    using Word = decltype(word);
-    std::vector<DeviceRows> c, p;
-    for (const Tensor& ciphertext : ciphertexts)
-      c.push_back(device_rows(call, rows_of<Word>(ciphertext)));
-    for (const Tensor& plaintext : plaintexts)
-      p.push_back(device_rows(call, broadcast_rows<Word>(plaintext, like)));
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceParameters parameters = device_parameters(call, rns_params, o.limbs);
-    call.check_launch(fhelium_cuda_sum_plaintext_products(kWordBits<Word>, &o, c.data(), p.data(),
-                                                          static_cast<int64_t>(c.size()),
-                                                          &parameters, call.stream()));
-  });
+  std::vector<DeviceRows> c, p;
+  for (const Tensor& ciphertext : ciphertexts) c.push_back(call.rows(ciphertext));
+  for (const Tensor& plaintext : plaintexts) p.push_back(call.rows(plaintext, like));
+  call.launch(fhelium_cuda_sum_plaintext_products, like, call.rows(out), c.data(), p.data(),
+              static_cast<int64_t>(c.size()), call.parameters(rns_params, like));
   return out;
 }
 

@@ -2,7 +2,7 @@
 #include "ckks/automorphism.cuh"
 #include "ckks/cuda_kernels.h"
 #include "ckks/inner_product.cuh"
-#include "common/map_rows.h"
+#include "common/grid.h"
 
 namespace fhelium {
 namespace {
@@ -41,15 +41,15 @@ __global__ void __launch_bounds__(kThreads)
 
 using namespace fhelium;
 
-int fhelium_cuda_key_switch_inner_product(int word_bits, const DeviceRows* out,
-                                          const DeviceRows* digits, const DeviceRows* key,
+int fhelium_cuda_key_switch_inner_product(int word_bits, const DeviceRows& out,
+                                          const DeviceRows& digits, const DeviceRows& key,
                                           int64_t galois_element,
-                                          const DeviceParameters* parameters, void* stream) {
-  if (has_no_rows(*out)) return 0;
+                                          const DeviceParameters& parameters, void* stream) {
+  if (has_no_rows(out)) return 0;
   // Without an automorphism the degree may be any.
-  const int log_degree = galois_element == 1 ? 0 : exact_log2(out->degree);
+  const int log_degree = galois_element == 1 ? 0 : exact_log2(out.degree);
   return for_word_bits(word_bits, [&](auto word) {
-    return launch(inner_product_kernel<decltype(word)>, grid_over(*out, kThreads), dim3(kThreads),
-                  0, stream, *out, *digits, *key, (u32)galois_element, log_degree, *parameters);
+    return launch(inner_product_kernel<decltype(word)>, grid_over(out, kThreads), dim3(kThreads), 0,
+                  stream, out, digits, key, (u32)galois_element, log_degree, parameters);
   });
 }

@@ -1,7 +1,6 @@
 // A key switch in eight launches at most, the arithmetic of ckks/key_switch.h:
 //   raise    the switched polynomial to coefficients (2 passes), its digits to all primes and to
-//   the
-//            NTT domain (2 passes);
+//            the NTT domain (2 passes);
 //   finish   the sums with the key to coefficients where ModDown needs them (2 passes), the
 //            remainder back to the NTT domain and divided (2 passes).
 // Hoisted rotations raise once and finish for each key.
@@ -56,19 +55,12 @@ struct Switch {
     t.specials = call.specials;
     t.digits = call.digits;
     lay_out(t, const_cast<u64*>(call.tables));
-    const int log_degree = exact_log2(call.degree);
     const auto limbs = (u32)t.limbs, q_limbs = (u32)t.q_limbs(), batches = (u32)call.batches;
-    rows = {static_cast<const TwiddlePair<Word>*>(call.twiddles),
-            call.twiddle_stride / 2,
-            log_degree,
-            limbs,
-            0,
-            limbs,
-            0};
+    rows = ntt_rows<Word>(call.twiddles, call.twiddle_stride, call.degree, limbs, 0);
     Word* next = static_cast<Word*>(call.workspace);
     const auto take = [&](u32 items, u32 count) {
-      const DenseRows<Word> part = {next, items, count, log_degree};
-      next += (i64)items * count << log_degree;
+      const DenseRows<Word> part = {next, items, count, rows.log_degree};
+      next += (i64)items * count << rows.log_degree;
       return part;
     };
     digits = take(batches, q_limbs);
@@ -87,8 +79,7 @@ struct Switch {
   }
 
   dim3 grid(u32 limbs, u32 items) const {
-    const u32 n = 1u << rows.log_degree;
-    return dim3((n + kThreads - 1) / kThreads, limbs, items < kMaxGridRows ? items : kMaxGridRows);
+    return dim3(tiles_of(1 << rows.log_degree, kThreads), limbs, capped(items));
   }
 
   int multiply(const DeviceRows& out, const DeviceRows& lhs, const DeviceRows& rhs,
@@ -138,33 +129,33 @@ struct Switch {
 
 using namespace fhelium;
 
-int64_t fhelium_cuda_key_switch_words(int word_bits, const KeySwitchCall* call) {
-  return for_word_bits(word_bits, [&](auto word) { return Switch<decltype(word)>(*call).words; });
+int64_t fhelium_cuda_key_switch_words(int word_bits, const KeySwitchCall& call) {
+  return for_word_bits(word_bits, [&](auto word) { return Switch<decltype(word)>(call).words; });
 }
 
-int fhelium_cuda_key_switch_product(int word_bits, const KeySwitchCall* call, const DeviceRows* out,
-                                    const DeviceRows* lhs, const DeviceRows* rhs, void* stream) {
-  if (call->batches == 0) return 0;
+int fhelium_cuda_key_switch_product(int word_bits, const KeySwitchCall& call, const DeviceRows& out,
+                                    const DeviceRows& lhs, const DeviceRows& rhs, void* stream) {
+  if (call.batches == 0) return 0;
   return for_word_bits(word_bits, [&](auto word) {
-    return Switch<decltype(word)>(*call).multiply(*out, *lhs, *rhs, stream);
+    return Switch<decltype(word)>(call).multiply(out, lhs, rhs, stream);
   });
 }
 
-int fhelium_cuda_key_switch_raise(int word_bits, const KeySwitchCall* call,
-                                  const DeviceRows* switched, void* stream) {
-  if (call->batches == 0) return 0;
+int fhelium_cuda_key_switch_raise(int word_bits, const KeySwitchCall& call,
+                                  const DeviceRows& switched, void* stream) {
+  if (call.batches == 0) return 0;
   return for_word_bits(
-      word_bits, [&](auto word) { return Switch<decltype(word)>(*call).raise(*switched, stream); });
+      word_bits, [&](auto word) { return Switch<decltype(word)>(call).raise(switched, stream); });
 }
 
-int fhelium_cuda_key_switch_finish(int word_bits, const KeySwitchCall* call, const DeviceRows* out,
-                                   const DeviceRows* switched, const DeviceRows* key,
-                                   const DeviceRows* kept0, const DeviceRows* kept1,
+int fhelium_cuda_key_switch_finish(int word_bits, const KeySwitchCall& call, const DeviceRows& out,
+                                   const DeviceRows& switched, const DeviceRows& key,
+                                   const DeviceRows& kept0, const DeviceRows* kept1,
                                    int64_t galois_element, void* stream) {
-  if (call->batches == 0) return 0;
-  const KeptRows kept = {{*kept0, kept1 == nullptr ? DeviceRows{} : *kept1}};
+  if (call.batches == 0) return 0;
+  const KeptRows kept = {{kept0, kept1 == nullptr ? DeviceRows{} : *kept1}};
   return for_word_bits(word_bits, [&](auto word) {
-    return Switch<decltype(word)>(*call).finish(*out, *switched, *key, kept, (u32)galois_element,
-                                                stream);
+    return Switch<decltype(word)>(call).finish(out, switched, key, kept, (u32)galois_element,
+                                               stream);
   });
 }

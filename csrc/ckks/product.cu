@@ -12,7 +12,7 @@ __global__ void __launch_bounds__(kMapThreads)
                          const __grid_constant__ DeviceRows plaintext,
                          const __grid_constant__ DeviceParameters parameters, i64 added) {
   for_rows(out.batches, out.limbs, [&](i64 batch, i64 limb) {
-    const Word q = modulus_at<Word>(parameters, limb).q;
+    const Word q = prime_at<Word>(parameters, limb);
     Word* const to = row_at<Word>(out, batch, limb);
     const Word* const c = row_at<Word>(ciphertext, batch, limb);
     if (batch < added) {
@@ -54,29 +54,29 @@ __global__ void __launch_bounds__(kMapThreads)
 
 using namespace fhelium;
 
-int fhelium_cuda_add_plaintext(int word_bits, const DeviceRows* out, const DeviceRows* ciphertext,
-                               const DeviceRows* plaintext, const DeviceParameters* parameters,
+int fhelium_cuda_add_plaintext(int word_bits, const DeviceRows& out, const DeviceRows& ciphertext,
+                               const DeviceRows& plaintext, const DeviceParameters& parameters,
                                int64_t added, void* stream) {
-  if (has_no_rows(*out)) return 0;
+  if (has_no_rows(out)) return 0;
   return for_word_bits(word_bits, [&](auto word) {
-    return launch(add_plaintext_kernel<decltype(word)>, grid_over(*out, kMapTile),
-                  dim3(kMapThreads), 0, stream, *out, *ciphertext, *plaintext, *parameters, added);
+    return launch(add_plaintext_kernel<decltype(word)>, grid_over(out, kMapTile), dim3(kMapThreads),
+                  0, stream, out, ciphertext, plaintext, parameters, added);
   });
 }
 
-int fhelium_cuda_ciphertext_product(int word_bits, const DeviceRows* out, const DeviceRows* lhs,
-                                    const DeviceRows* rhs, const DeviceParameters* parameters,
+int fhelium_cuda_ciphertext_product(int word_bits, const DeviceRows& out, const DeviceRows& lhs,
+                                    const DeviceRows& rhs, const DeviceParameters& parameters,
                                     void* stream) {
   return for_word_bits(word_bits, [&](auto word) {
-    return multiply_components<decltype(word)>(*out, *lhs, *rhs, *parameters, stream);
+    return multiply_components<decltype(word)>(out, lhs, rhs, parameters, stream);
   });
 }
 
-int fhelium_cuda_ciphertext_square(int word_bits, const DeviceRows* out, const DeviceRows* input,
-                                   const DeviceParameters* parameters, void* stream) {
-  if (has_no_rows(*out)) return 0;
+int fhelium_cuda_ciphertext_square(int word_bits, const DeviceRows& out, const DeviceRows& input,
+                                   const DeviceParameters& parameters, void* stream) {
+  if (has_no_rows(out)) return 0;
   return for_word_bits(word_bits, [&](auto word) {
-    return launch(square_kernel<decltype(word)>, component_grid(*out, 3), dim3(kMapThreads), 0,
-                  stream, *out, *input, *parameters);
+    return launch(square_kernel<decltype(word)>, component_grid(out, 3), dim3(kMapThreads), 0,
+                  stream, out, input, parameters);
   });
 }

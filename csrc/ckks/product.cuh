@@ -20,13 +20,6 @@ __device__ __forceinline__ void for_tile(i64 degree, const Body& body) {
   }
 }
 
-/// Call body(batch, limb) for this block's rows.
-template <class Body>
-__device__ __forceinline__ void for_rows(i64 batches, i64 limbs, const Body& body) {
-  for (i64 limb = blockIdx.y; limb < limbs; limb += gridDim.y)
-    for (i64 batch = blockIdx.z; batch < batches; batch += gridDim.z) body(batch, limb);
-}
-
 // The right factors go to Montgomery form first, as on the CPU: two conversions, three reductions.
 template <class Word>
 __device__ __forceinline__ Word montgomery_sum(Word a, Word b, Word c, Word d,

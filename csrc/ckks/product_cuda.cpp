@@ -11,15 +11,10 @@ Tensor add_plaintext(const Tensor ciphertext, const Tensor plaintext, const Tens
   const CudaCall call("add_plaintext", "ciphertext", ciphertext);
   check_plaintext(call, ciphertext, plaintext);
   Tensor out = empty_on(ciphertext, sizes_of(ciphertext));
-  for_word_of(ciphertext, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceRows c = device_rows(call, rows_of<Word>(ciphertext));
-    const DeviceRows p = device_rows(call, broadcast_rows<Word>(plaintext, ciphertext));
-    const DeviceParameters parameters = device_parameters(call, rns_params, c.limbs);
-    call.check_launch(fhelium_cuda_add_plaintext(kWordBits<Word>, &o, &c, &p, &parameters,
-                                                 c.batches / ciphertext.size(0), call.stream()));
-  });
+  const DeviceRows c = call.rows(ciphertext);
+  call.launch(fhelium_cuda_add_plaintext, ciphertext, call.rows(out), c,
+              call.rows(plaintext, ciphertext), call.parameters(rns_params, ciphertext),
+              c.batches / ciphertext.size(0));
   return out;
 }
 
@@ -27,14 +22,8 @@ Tensor add_plaintext(const Tensor ciphertext, const Tensor plaintext, const Tens
 template <class Launcher>
 void run(const CudaCall& call, const Launcher& launcher, const Tensor& out,
          const Tensor& ciphertext, const Tensor& plaintext, const Tensor& rns_params) {
-  for_word_of(ciphertext, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceRows c = device_rows(call, rows_of<Word>(ciphertext));
-    const DeviceRows p = device_rows(call, broadcast_rows<Word>(plaintext, ciphertext));
-    const DeviceParameters parameters = device_parameters(call, rns_params, c.limbs);
-    call.check_launch(launcher(kWordBits<Word>, &o, &c, &p, &parameters, call.stream()));
-  });
+  call.launch(launcher, ciphertext, call.rows(out), call.rows(ciphertext),
+              call.rows(plaintext, ciphertext), call.parameters(rns_params, ciphertext));
 }
 
 void add_plaintext_(Tensor ciphertext, const Tensor plaintext, const Tensor rns_params) {
@@ -70,15 +59,8 @@ Tensor ciphertext_product(const Tensor lhs, const Tensor rhs, const Tensor rns_p
   const Sizes shape = check_two_components(call, "lhs", lhs);
   check_same_shape(call, lhs, rhs);
   Tensor out = empty_on(lhs, shape);
-  for_word_of(lhs, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceRows a = device_rows(call, rows_of<Word>(lhs));
-    const DeviceRows b = device_rows(call, rows_of<Word>(rhs));
-    const DeviceParameters parameters = device_parameters(call, rns_params, a.limbs);
-    call.check_launch(
-        fhelium_cuda_ciphertext_product(kWordBits<Word>, &o, &a, &b, &parameters, call.stream()));
-  });
+  call.launch(fhelium_cuda_ciphertext_product, lhs, call.rows(out), call.rows(lhs), call.rows(rhs),
+              call.parameters(rns_params, lhs));
   return out;
 }
 
@@ -86,14 +68,8 @@ Tensor ciphertext_square(const Tensor input, const Tensor rns_params) {
   const CudaCall call("ciphertext_square", "input", input);
   const Sizes shape = check_two_components(call, "input", input);
   Tensor out = empty_on(input, shape);
-  for_word_of(input, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceRows in = device_rows(call, rows_of<Word>(input));
-    const DeviceParameters parameters = device_parameters(call, rns_params, in.limbs);
-    call.check_launch(
-        fhelium_cuda_ciphertext_square(kWordBits<Word>, &o, &in, &parameters, call.stream()));
-  });
+  call.launch(fhelium_cuda_ciphertext_square, input, call.rows(out), call.rows(input),
+              call.parameters(rns_params, input));
   return out;
 }
 

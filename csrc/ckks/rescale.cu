@@ -1,7 +1,7 @@
 // Division by the first prime of the chain, to the nearest or rounded down.
 #include "ckks/cuda_kernels.h"
 #include "ckks/rescale.cuh"
-#include "common/map_rows.h"
+#include "common/grid.h"
 
 namespace fhelium {
 namespace {
@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(kThreads)
                    DeviceParameters parameters) {
   const i64 k = (i64)blockIdx.x * kThreads + threadIdx.x;
   if (k >= out.degree) return;
-  const Word q0 = (Word)parameters.data[0];  // row kModulus is first
+  const Word q0 = prime_at<Word>(parameters, 0);
   for (i64 limb = blockIdx.y; limb < out.limbs; limb += gridDim.y) {
     const Modulus<Word> m = modulus_at<Word>(parameters, limb + 1);
     for (i64 batch = blockIdx.z; batch < out.batches; batch += gridDim.z) {
@@ -28,13 +28,13 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <bool kNearest>
-int rescale(int word_bits, const DeviceRows* out, const DeviceRows* input, const void* inverse,
-            const DeviceParameters* parameters, void* stream) {
-  if (has_no_rows(*out)) return 0;
+int rescale(int word_bits, const DeviceRows& out, const DeviceRows& input, const void* inverse,
+            const DeviceParameters& parameters, void* stream) {
+  if (has_no_rows(out)) return 0;
   return for_word_bits(word_bits, [&](auto word) {
     using Word = decltype(word);
-    return launch(rescale_kernel<Word, kNearest>, grid_over(*out, kThreads), dim3(kThreads), 0,
-                  stream, *out, *input, static_cast<const Word*>(inverse), *parameters);
+    return launch(rescale_kernel<Word, kNearest>, grid_over(out, kThreads), dim3(kThreads), 0,
+                  stream, out, input, static_cast<const Word*>(inverse), parameters);
   });
 }
 
@@ -43,14 +43,14 @@ int rescale(int word_bits, const DeviceRows* out, const DeviceRows* input, const
 
 using namespace fhelium;
 
-int fhelium_cuda_rescale_nearest(int word_bits, const DeviceRows* out, const DeviceRows* input,
-                                 const void* inverse, const DeviceParameters* parameters,
+int fhelium_cuda_rescale_nearest(int word_bits, const DeviceRows& out, const DeviceRows& input,
+                                 const void* inverse, const DeviceParameters& parameters,
                                  void* stream) {
   return rescale<true>(word_bits, out, input, inverse, parameters, stream);
 }
 
-int fhelium_cuda_rescale_truncating(int word_bits, const DeviceRows* out, const DeviceRows* input,
-                                    const void* inverse, const DeviceParameters* parameters,
+int fhelium_cuda_rescale_truncating(int word_bits, const DeviceRows& out, const DeviceRows& input,
+                                    const void* inverse, const DeviceParameters& parameters,
                                     void* stream) {
   return rescale<false>(word_bits, out, input, inverse, parameters, stream);
 }

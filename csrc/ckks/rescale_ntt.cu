@@ -3,7 +3,6 @@
 // four launches. What ckks/rescale.h says of the CPU's holds here.
 #include "ckks/cuda_kernels.h"
 #include "ckks/rescale.cuh"
-#include "common/number_theory.h"
 #include "ntt/launch.cuh"
 
 namespace fhelium {
@@ -41,7 +40,7 @@ struct RemainderLoad {
   DeviceParameters parameters;
   __device__ bool skips(NttRow) const { return false; }
   __device__ auto row(NttRow at) const {
-    return [x = row_at<const Word>(dropped, at.item, 0), q0 = (Word)parameters.data[kModulus],
+    return [x = row_at<const Word>(dropped, at.item, 0), q0 = prime_at<Word>(parameters, 0),
             m = modulus_at<Word>(parameters, at.limb)](u32 k) {
       return rescale_remainder<true>(x[k], q0, m);
     };
@@ -85,23 +84,17 @@ int rescale(const DeviceRows& out, const Values<Word>& values, const Word* inver
 
 using namespace fhelium;
 
-int fhelium_cuda_rescale_ntt(int word_bits, const DeviceRows* out, const DeviceRows* ciphertext,
+int fhelium_cuda_rescale_ntt(int word_bits, const DeviceRows& out, const DeviceRows& ciphertext,
                              const DeviceRows* plaintext, const void* inverse, const void* twiddles,
-                             int64_t twiddle_stride, const DeviceParameters* parameters,
+                             int64_t twiddle_stride, const DeviceParameters& parameters,
                              void* workspace, void* stream) {
-  if (out->batches == 0) return 0;
-  const u32 limbs = (u32)ciphertext->limbs;
+  if (out.batches == 0) return 0;
   return for_word_bits(word_bits, [&](auto word) {
     using Word = decltype(word);
-    const Values<Word> values = {*ciphertext, plaintext == nullptr ? DeviceRows{} : *plaintext,
-                                 *parameters};
-    const NttRows<Word> rows = {static_cast<const TwiddlePair<Word>*>(twiddles),
-                                twiddle_stride / 2,
-                                exact_log2(out->degree),
-                                limbs,
-                                0,
-                                limbs,
-                                (u32)out->batches};
-    return rescale(*out, values, static_cast<const Word*>(inverse), rows, workspace, stream);
+    const Values<Word> values = {ciphertext, plaintext == nullptr ? DeviceRows{} : *plaintext,
+                                 parameters};
+    const auto rows =
+        ntt_rows<Word>(twiddles, twiddle_stride, out.degree, ciphertext.limbs, out.batches);
+    return rescale(out, values, static_cast<const Word*>(inverse), rows, workspace, stream);
   });
 }

@@ -1,7 +1,7 @@
 // Sums of products of ciphertexts and plaintexts, reduced once for as many products as a wide word
 // holds.
 #include "ckks/cuda_kernels.h"
-#include "common/map_rows.h"
+#include "common/grid.h"
 
 namespace fhelium {
 namespace {
@@ -74,12 +74,12 @@ int sum(const DeviceRows& out, const DeviceRows* ciphertexts, const DeviceRows* 
 
 using namespace fhelium;
 
-int fhelium_cuda_sum_plaintext_products(int word_bits, const DeviceRows* out,
+int fhelium_cuda_sum_plaintext_products(int word_bits, const DeviceRows& out,
                                         const DeviceRows* ciphertexts, const DeviceRows* plaintexts,
-                                        int64_t count, const DeviceParameters* parameters,
+                                        int64_t count, const DeviceParameters& parameters,
                                         void* stream) {
-  if (has_no_rows(*out)) return 0;
+  if (has_no_rows(out)) return 0;
   return for_word_bits(word_bits, [&](auto word) {
-    return sum<decltype(word)>(*out, ciphertexts, plaintexts, count, *parameters, stream);
+    return sum<decltype(word)>(out, ciphertexts, plaintexts, count, parameters, stream);
   });
 }

@@ -2,7 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <cstddef>
+
 #include "common/cuda_runtime.h"
+#include "common/rows.h"
 
 namespace fhelium {
 namespace {
@@ -48,8 +51,13 @@ void CudaCall::check_launch(int status) const {
          "Run with CUDA_LAUNCH_BLOCKING=1: an earlier kernel's error can surface here");
 }
 
-template <class Word>
-DeviceRows device_rows(const Operation& operation, const ResidueRows<Word>& rows) {
+DeviceRows CudaCall::rows(const Tensor& tensor) const { return rows(tensor, tensor); }
+
+DeviceRows CudaCall::rows(const Tensor& tensor, const Tensor& like) const {
+  const auto rows = broadcast_rows<std::byte>(tensor, like);  // strides are counted in elements
+  if (rows.batches >> 31 != 0)
+    refuse(*this, "an operand has " + std::to_string(rows.batches) + " batch items",
+           "A kernel counts them in 31 bits", "Split the batch");
   DeviceRows out = {.data = rows.data,
                     .batches = rows.batches,
                     .limbs = rows.limbs,
@@ -59,9 +67,6 @@ DeviceRows device_rows(const Operation& operation, const ResidueRows<Word>& rows
                     .batch_strides = {},
                     .batch_sizes = {},
                     .batch_axes = 0};
-  if (rows.batches >> 31 != 0)
-    refuse(operation, "an operand has " + std::to_string(rows.batches) + " batch items",
-           "A kernel counts them in 31 bits", "Split the batch");
   if (rows.batches == 0) return out;
   Sizes sizes, strides;
   for (size_t i = 0; i < rows.batch_sizes.size(); ++i) {
@@ -76,7 +81,7 @@ DeviceRows device_rows(const Operation& operation, const ResidueRows<Word>& rows
     }
   }
   if (sizes.size() > kMaxBatchAxes)
-    refuse(operation,
+    refuse(*this,
            "an operand's batch axes lie in memory as " + std::to_string(sizes.size()) + " axes",
            "A kernel follows at most " + std::to_string(kMaxBatchAxes), "Call .contiguous() first");
   out.batch_axes = static_cast<int>(sizes.size());
@@ -87,13 +92,8 @@ DeviceRows device_rows(const Operation& operation, const ResidueRows<Word>& rows
   return out;
 }
 
-template DeviceRows device_rows(const Operation&, const ResidueRows<u32>&);
-template DeviceRows device_rows(const Operation&, const ResidueRows<u64>&);
-template DeviceRows device_rows(const Operation&, const ResidueRows<i64>&);
-
-DeviceParameters device_parameters(const Operation& operation, const Tensor& rns_params,
-                                   int64_t limbs) {
-  check_parameter_shape(operation, rns_params, limbs);
+DeviceParameters CudaCall::parameters(const Tensor& rns_params, int64_t limbs) const {
+  check_parameter_shape(*this, rns_params, limbs);
   return {rns_params.const_data_ptr<int64_t>(), rns_params.stride(0), rns_params.stride(1)};
 }
 

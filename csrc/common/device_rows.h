@@ -1,5 +1,5 @@
 // Residue tensors and parameter columns as kernels of a device see them: plain data that a launch
-// passes by value. Adapters fill them (common/device_call.h), kernels read them.
+// passes by value. Adapters fill them (common/cuda_call.h), kernels read them.
 #pragma once
 #include "common/modular_arithmetic.h"
 #include "common/parameters.h"
@@ -43,6 +43,12 @@ struct DeviceParameters {
   const i64* data;
   i64 row_stride, limb_stride;
 };
+
+/// The prime of one limb.
+template <class Word>
+FHELIUM_INLINE Word prime_at(const DeviceParameters& parameters, i64 limb) {
+  return (Word)parameters.data[limb * parameters.limb_stride + kModulus * parameters.row_stride];
+}
 
 /// The constants of one limb. Adapters check the shape alone, as reading a device's memory would
 /// wait for it: a wrong column gives wrong values.

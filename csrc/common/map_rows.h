@@ -1,14 +1,12 @@
 // One kernel for every operator that computes coefficient by coefficient: out[k] =
 // f(sources[k]...).
 #pragma once
-#include "common/cuda.h"
-#include "common/device_rows.h"
+#include "common/grid.h"
 
 namespace fhelium {
 
 inline constexpr unsigned kMapThreads = 256, kMapElements = 4;
 inline constexpr unsigned kMapTile = kMapThreads * kMapElements;
-inline constexpr i64 kMaxGridRows = 65535;
 
 /// The operands of a function of one or two coefficients.
 template <int kCount>
@@ -49,19 +47,6 @@ __global__ void __launch_bounds__(kMapThreads)
       }
     }
   }
-}
-
-/// The grid over the rows of `rows`, in tiles of so many coefficients.
-inline dim3 grid_over(const DeviceRows& rows, i64 tile) {
-  const auto capped = [](i64 count) {
-    return (unsigned)(count < kMaxGridRows ? count : kMaxGridRows);
-  };
-  return dim3((unsigned)((rows.degree + tile - 1) / tile), capped(rows.limbs),
-              capped(rows.batches));
-}
-
-inline bool has_no_rows(const DeviceRows& rows) {
-  return rows.batches == 0 || rows.limbs == 0 || rows.degree == 0;
 }
 
 /// Launch it on one or two sources.

@@ -122,6 +122,11 @@ inline Tensor select_first(const Tensor& tensor, int64_t index) {
   return torch::stable::select(tensor, 0, index);
 }
 
+/// The view of the last `count` elements along an axis.
+inline Tensor last_of(Tensor tensor, int64_t axis, int64_t count) {
+  return torch::stable::narrow(tensor, axis, tensor.size(axis) - count, count);
+}
+
 /// The same values with one more axis of size 1 at `axis`.
 inline Tensor insert_axis(const Tensor& tensor, int64_t axis) {
   return torch::stable::unsqueeze(tensor, axis);

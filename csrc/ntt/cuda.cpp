@@ -3,15 +3,13 @@
 #include "common/cuda_call.h"
 #include "common/names.h"
 #include "common/number_theory.h"
+#include "ntt/cuda_checks.h"
 #include "ntt/cuda_kernels.h"
-#include "ntt/cuda_table.h"
 #include "ntt/schedule.h"
 #include "ntt/twiddles.h"
 
 namespace fhelium {
 namespace {
-
-constexpr auto kDegreeRule = "It is the ring degree, a power of two from 16 on";
 
 // ---- tables: made once for each basis, so they may wait for the device ----
 
@@ -28,23 +26,6 @@ Tensor radix2_twiddles_cuda(const Tensor roots, int64_t degree, const Tensor rns
 }
 
 // ---- the transform in passes ----
-
-/// The degree, after the rows of twiddles have been found to fit it.
-int64_t check_twiddle_pairs(const CudaCall& call, const Tensor& twiddles, const Tensor& input) {
-  const Sizes sizes = sizes_of(input);
-  const int64_t degree = sizes.back(), limbs = sizes[sizes.size() - 2];
-  if (degree < 16 || !is_power_of_two(degree))
-    refuse(call, "the input's last axis is " + std::to_string(degree), kDegreeRule,
-           "Check the axis order");
-  check_shape(call, "tables", twiddles, input.scalar_type(), {limbs, 2 * row_pairs(degree)},
-              "Row j is the table of limb j, as ntt_tables makes it of CUDA tensors");
-  const auto pair = static_cast<u64>(2 * twiddles.element_size());
-  const auto start = reinterpret_cast<u64>(twiddles.const_data_ptr());
-  if (twiddles.stride(1) != 1 || twiddles.stride(0) % 2 != 0 || start % pair != 0)
-    refuse(call, "tables has strides " + to_string(strides_of(twiddles)),
-           "A table's words are contiguous pairs", "Slice the limb axis only");
-  return degree;
-}
 
 /// How many levels each pass takes; no passes: as few as there may be.
 using Schedule = std::vector<int64_t>;
@@ -74,28 +55,25 @@ Schedule check_schedule(const CudaCall& call, const Tensor& schedule, int64_t de
   return levels;
 }
 
+/// Check what the functional and the in-place operators share, and launch; `twiddles` has a name.
 template <bool kInverse>
-void transform(const CudaCall& call, const Tensor& out, const Tensor& input, const Tensor& twiddles,
-               const Tensor& rns_params, const Schedule& schedule) {
-  for_word_of(input, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceRows in = device_rows(call, rows_of<Word>(input));
-    check_parameter_shape(call, rns_params, in.limbs);
-    call.check_launch(fhelium_cuda_ntt(kWordBits<Word>, kInverse, &o, &in,
-                                       twiddles.const_data_ptr(), twiddles.stride(0),
-                                       schedule.empty() ? nullptr : schedule.data(),
-                                       static_cast<int64_t>(schedule.size()), call.stream()));
-  });
+void transform(const CudaCall& call, const Tensor& out, const Tensor& input, const char* name,
+               const Tensor& twiddles, const Tensor& rns_params, const Schedule& levels) {
+  const int64_t limbs = input.size(input.dim() - 2);
+  check_twiddle_rows(call, name, twiddles, input, limbs);
+  check_parameter_shape(call, rns_params, limbs);
+  call.launch(fhelium_cuda_ntt, input, int{kInverse}, call.rows(out), call.rows(input),
+              twiddles.const_data_ptr(), twiddles.stride(0),
+              levels.empty() ? nullptr : levels.data(), static_cast<int64_t>(levels.size()));
 }
 
 template <Name kName, bool kInverse>
 Tensor packed(const Tensor input, const Tensor tables, const Tensor rns_params) {
   const CudaCall call(kName.text, "input", input);
   check_residues(call, "input", input);
-  check_twiddle_pairs(call, tables, input);
+  check_degree(call, input);
   Tensor out = empty_on(input, sizes_of(input));
-  transform<kInverse>(call, out, input, tables, rns_params, {});
+  transform<kInverse>(call, out, input, "tables", tables, rns_params, {});
   return out;
 }
 
@@ -103,10 +81,10 @@ template <Name kName, bool kInverse>
 void packed_in_place(Tensor input, const Tensor tables, const Tensor rns_params) {
   const CudaCall call(kName.text, "input", input);
   check_residues(call, "input", input);
+  check_degree(call, input);
   check_destination(call, input);
   check_overlap(call, input, tables);
-  check_twiddle_pairs(call, tables, input);
-  transform<kInverse>(call, input, input, tables, rns_params, {});
+  transform<kInverse>(call, input, input, "tables", tables, rns_params, {});
 }
 
 template <Name kName, bool kInverse, bool kFixed>
@@ -114,10 +92,9 @@ Tensor scheduled(const Tensor input, const Tensor schedule, const Tensor twiddle
                  const Tensor rns_params) {
   const CudaCall call(kName.text, "input", input);
   check_residues(call, "input", input);
-  const int64_t degree = check_twiddle_pairs(call, twiddles, input);
-  const Schedule levels = check_schedule<kFixed>(call, schedule, degree);
+  const Schedule levels = check_schedule<kFixed>(call, schedule, check_degree(call, input));
   Tensor out = empty_on(input, sizes_of(input));
-  transform<kInverse>(call, out, input, twiddles, rns_params, levels);
+  transform<kInverse>(call, out, input, "twiddles", twiddles, rns_params, levels);
   return out;
 }
 
@@ -126,11 +103,10 @@ void scheduled_in_place(Tensor input, const Tensor schedule, const Tensor twiddl
                         const Tensor rns_params) {
   const CudaCall call(kName.text, "input", input);
   check_residues(call, "input", input);
+  const Schedule levels = check_schedule<kFixed>(call, schedule, check_degree(call, input));
   check_destination(call, input);
   check_overlap(call, input, twiddles);
-  const int64_t degree = check_twiddle_pairs(call, twiddles, input);
-  const Schedule levels = check_schedule<kFixed>(call, schedule, degree);
-  transform<kInverse>(call, input, input, twiddles, rns_params, levels);
+  transform<kInverse>(call, input, input, "twiddles", twiddles, rns_params, levels);
 }
 
 // ---- the validation path ----
@@ -157,16 +133,10 @@ void transform_indexed(const CudaCall& call, const Tensor& out, const Tensor& in
   const Tensor even = fhelium::contiguous(tensors.even), odd = fhelium::contiguous(tensors.odd),
                schedule = fhelium::contiguous(tensors.schedule),
                twiddles = fhelium::contiguous(tensors.twiddles);
-  for_word_of(input, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceRows in = device_rows(call, rows_of<Word>(input));
-    const DeviceParameters parameters = device_parameters(call, rns_params, in.limbs);
-    call.check_launch(
-        fhelium_cuda_ntt_indexed(kWordBits<Word>, kInverse, &o, &in, even.const_data_ptr<int64_t>(),
-                                 odd.const_data_ptr<int64_t>(), schedule.const_data_ptr<int64_t>(),
-                                 twiddles.const_data_ptr(), &parameters, call.stream()));
-  });
+  call.launch(fhelium_cuda_ntt_indexed, input, int{kInverse}, call.rows(out), call.rows(input),
+              even.const_data_ptr<int64_t>(), odd.const_data_ptr<int64_t>(),
+              schedule.const_data_ptr<int64_t>(), twiddles.const_data_ptr(),
+              call.parameters(rns_params, limbs));
 }
 
 template <Name kName, bool kInverse>
@@ -190,6 +160,24 @@ void indexed_in_place(Tensor input, const Tensor even, const Tensor odd, const T
   transform_indexed<kInverse>(call, input, input, {even, odd, schedule, twiddles}, rns_params);
 }
 
+/// Both forms of an operator.
+template <Name kName, bool kInverse, class Library>
+void register_packed(Library& m) {
+  m.impl(kName.text, FHELIUM_BOX((&packed<kName, kInverse>)));
+  m.impl(in_place(kName).text, FHELIUM_BOX((&packed_in_place<in_place(kName), kInverse>)));
+}
+template <Name kName, bool kInverse, bool kFixed, class Library>
+void register_scheduled(Library& m) {
+  m.impl(kName.text, FHELIUM_BOX((&scheduled<kName, kInverse, kFixed>)));
+  m.impl(in_place(kName).text,
+         FHELIUM_BOX((&scheduled_in_place<in_place(kName), kInverse, kFixed>)));
+}
+template <Name kName, bool kInverse, class Library>
+void register_indexed(Library& m) {
+  m.impl(kName.text, FHELIUM_BOX((&indexed<kName, kInverse>)));
+  m.impl(in_place(kName).text, FHELIUM_BOX((&indexed_in_place<in_place(kName), kInverse>)));
+}
+
 }  // namespace
 }  // namespace fhelium
 
@@ -198,20 +186,12 @@ FHELIUM_LIBRARY_IMPL(fhelium_ntt_ops, CUDA, m) {
   m.impl("ntt_tables", FHELIUM_BOX(&tables<"ntt_tables">));
   m.impl("compact_twiddles", FHELIUM_BOX(&tables<"compact_twiddles">));
   m.impl("radix2_twiddles", FHELIUM_BOX(&radix2_twiddles_cuda));
-  m.impl("ntt_packed", FHELIUM_BOX((&packed<"ntt_packed", false>)));
-  m.impl("ntt_packed_", FHELIUM_BOX((&packed_in_place<"ntt_packed_", false>)));
-  m.impl("intt_packed", FHELIUM_BOX((&packed<"intt_packed", true>)));
-  m.impl("intt_packed_", FHELIUM_BOX((&packed_in_place<"intt_packed_", true>)));
-  m.impl("ntt_compact", FHELIUM_BOX((&scheduled<"ntt_compact", false, false>)));
-  m.impl("ntt_compact_", FHELIUM_BOX((&scheduled_in_place<"ntt_compact_", false, false>)));
-  m.impl("intt_compact", FHELIUM_BOX((&scheduled<"intt_compact", true, false>)));
-  m.impl("intt_compact_", FHELIUM_BOX((&scheduled_in_place<"intt_compact_", true, false>)));
-  m.impl("ntt_fixed_radix", FHELIUM_BOX((&scheduled<"ntt_fixed_radix", false, true>)));
-  m.impl("ntt_fixed_radix_", FHELIUM_BOX((&scheduled_in_place<"ntt_fixed_radix_", false, true>)));
-  m.impl("intt_fixed_radix", FHELIUM_BOX((&scheduled<"intt_fixed_radix", true, true>)));
-  m.impl("intt_fixed_radix_", FHELIUM_BOX((&scheduled_in_place<"intt_fixed_radix_", true, true>)));
-  m.impl("ntt_radix2_indexed", FHELIUM_BOX((&indexed<"ntt_radix2_indexed", false>)));
-  m.impl("ntt_radix2_indexed_", FHELIUM_BOX((&indexed_in_place<"ntt_radix2_indexed_", false>)));
-  m.impl("intt_radix2_indexed", FHELIUM_BOX((&indexed<"intt_radix2_indexed", true>)));
-  m.impl("intt_radix2_indexed_", FHELIUM_BOX((&indexed_in_place<"intt_radix2_indexed_", true>)));
+  register_packed<"ntt_packed", false>(m);
+  register_packed<"intt_packed", true>(m);
+  register_scheduled<"ntt_compact", false, false>(m);
+  register_scheduled<"intt_compact", true, false>(m);
+  register_scheduled<"ntt_fixed_radix", false, true>(m);
+  register_scheduled<"intt_fixed_radix", true, true>(m);
+  register_indexed<"ntt_radix2_indexed", false>(m);
+  register_indexed<"intt_radix2_indexed", true>(m);
 }

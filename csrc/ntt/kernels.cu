@@ -1,5 +1,4 @@
 // Transforms of residues in a few passes over memory.
-#include "common/number_theory.h"
 #include "ntt/cuda_kernels.h"
 #include "ntt/launch.cuh"
 
@@ -32,21 +31,14 @@ int transform(const NttRows<Word>& rows, const DeviceRows& out, const DeviceRows
 
 using namespace fhelium;
 
-int fhelium_cuda_ntt(int word_bits, int inverse, const DeviceRows* out, const DeviceRows* input,
+int fhelium_cuda_ntt(int word_bits, int inverse, const DeviceRows& out, const DeviceRows& input,
                      const void* twiddles, int64_t twiddle_stride, const int64_t* schedule,
                      int64_t passes, void* stream) {
-  if (out->batches == 0 || out->limbs == 0) return 0;
+  if (out.batches == 0 || out.limbs == 0) return 0;
   return for_word_bits(word_bits, [&](auto word) {
     using Word = decltype(word);
-    const u32 limbs = (u32)out->limbs;
-    const NttRows<Word> rows = {static_cast<const TwiddlePair<Word>*>(twiddles),
-                                twiddle_stride / 2,
-                                exact_log2(out->degree),
-                                limbs,
-                                0,
-                                limbs,
-                                (u32)out->batches};
-    return inverse ? transform<true>(rows, *out, *input, schedule, passes, stream)
-                   : transform<false>(rows, *out, *input, schedule, passes, stream);
+    const auto rows = ntt_rows<Word>(twiddles, twiddle_stride, out.degree, out.limbs, out.batches);
+    return inverse ? transform<true>(rows, out, input, schedule, passes, stream)
+                   : transform<false>(rows, out, input, schedule, passes, stream);
   });
 }

@@ -1,6 +1,7 @@
 // Launches of a transform's passes, with what they read and write left open.
 #pragma once
-#include "common/device_rows.h"
+#include "common/grid.h"
+#include "common/number_theory.h"
 #include "ntt/pass.cuh"
 #include "ntt/schedule.h"
 
@@ -40,6 +41,18 @@ struct NttRows {
   u32 limbs, first_limb, rows, items;
 };
 
+/// All limbs of each item; twiddle rows lie so many words apart.
+template <class Word>
+NttRows<Word> ntt_rows(const void* twiddles, i64 twiddle_stride, i64 degree, i64 limbs, i64 items) {
+  return {static_cast<const TwiddlePair<Word>*>(twiddles),
+          twiddle_stride / 2,
+          exact_log2(degree),
+          (u32)limbs,
+          0,
+          (u32)limbs,
+          (u32)items};
+}
+
 namespace detail {
 
 /// Launch a kernel for blocks of columns, rows and items, in pieces of what a grid holds.
@@ -47,14 +60,12 @@ template <class Word, class Load, class Store>
 int launch_rows(void (*kernel)(NttPass<Word>, Load, Store), const NttRows<Word>& rows, int first,
                 int levels, u32 columns, dim3 block, size_t words, const Load& load,
                 const Store& store, void* stream) {
-  constexpr u32 kMostItems = 65535;
   int status = 0;
-  for (u32 item = 0; item < rows.items && status == 0; item += kMostItems) {
-    const u32 left = rows.items - item, items = left < kMostItems ? left : kMostItems;
+  for (u32 item = 0; item < rows.items && status == 0; item += kMaxGridRows) {
     const NttPass<Word> pass = {rows.twiddles, rows.twiddle_stride, rows.limbs, rows.first_limb,
                                 item,          rows.log_degree,     first,      levels};
-    status = launch(kernel, dim3(columns, rows.rows, items), block, words * sizeof(Word), stream,
-                    pass, load, store);
+    status = launch(kernel, dim3(columns, rows.rows, capped(rows.items - item)), block,
+                    words * sizeof(Word), stream, pass, load, store);
   }
   return status;
 }

@@ -18,9 +18,8 @@ Tensor chacha20_blocks(const Tensor key, const Tensor nonce, int64_t counter, in
   check_range(call, "counter", counter, 0, kWordLimit);
   check_range(call, "blocks", blocks, 0, kWordLimit - counter + 1);
   Tensor out = empty_on(key, {64 * blocks}, kUInt8);
-  call.check_launch(fhelium_cuda_chacha20_blocks(out.mutable_data_ptr(), key_bytes.const_data_ptr(),
-                                                 nonce_bytes.const_data_ptr(), counter, blocks,
-                                                 call.stream()));
+  call.launch_untyped(fhelium_cuda_chacha20_blocks, out.mutable_data_ptr(),
+                      key_bytes.const_data_ptr(), nonce_bytes.const_data_ptr(), counter, blocks);
   return out;
 }
 
@@ -37,50 +36,40 @@ Tensor sample_uniform(const Tensor key, const Tensor prime_ids, int64_t componen
   const Tensor ids = dense_constants(call, "prime_ids", prime_ids, kInt64, {limbs},
                                      "It holds one integer per limb");
   Tensor out = empty_on(rns_params, {count, limbs, degree}, dtype);
-  for_word_of(dtype, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceParameters parameters = device_parameters(call, rns_params, limbs);
-    call.check_launch(fhelium_cuda_sample_uniform(kWordBits<Word>, &o, key_bytes.const_data_ptr(),
-                                                  ids.const_data_ptr<int64_t>(), component,
-                                                  first_index, &parameters, call.stream()));
-  });
+  call.launch(fhelium_cuda_sample_uniform, out, call.rows(out), key_bytes.const_data_ptr(),
+              ids.const_data_ptr<int64_t>(), component, first_index,
+              call.parameters(rns_params, limbs));
   return out;
 }
 
-/// [count, degree] integers: draw(out, key).
-template <class Draw>
-Tensor integers(const CudaCall& call, const Tensor& key, int64_t component, int64_t count,
-                int64_t degree, const Draw& draw) {
+/// [count, degree] integers of a stream's component; `width` is what a sampler takes besides.
+template <class Launcher, class... Width>
+Tensor integers(const CudaCall& call, const Launcher& launcher, const Tensor& key,
+                int64_t component, int64_t count, int64_t degree, const Width&... width) {
   const Tensor key_bytes = dense_bytes(call, "key", key, 32);
   check_samples(call, count, degree);
   check_range(call, "component", component, 0, 256);
   Tensor out = empty_on(key, {count, degree}, kInt64);
-  call.check_launch(draw(out.mutable_data_ptr<int64_t>(), key_bytes.const_data_ptr()));
+  call.launch_untyped(launcher, out.mutable_data_ptr<int64_t>(), key_bytes.const_data_ptr(),
+                      component, count, degree, width...);
   return out;
 }
 
 Tensor sample_ternary(const Tensor key, int64_t component, int64_t count, int64_t degree) {
   const CudaCall call("sample_ternary", "key", key);
-  return integers(call, key, component, count, degree, [&](int64_t* out, const void* bytes) {
-    return fhelium_cuda_sample_ternary(out, bytes, component, count, degree, call.stream());
-  });
+  return integers(call, fhelium_cuda_sample_ternary, key, component, count, degree);
 }
 
 Tensor sample_gaussian(const Tensor key, int64_t component, int64_t count, int64_t degree) {
   const CudaCall call("sample_gaussian", "key", key);
-  return integers(call, key, component, count, degree, [&](int64_t* out, const void* bytes) {
-    return fhelium_cuda_sample_gaussian(out, bytes, component, count, degree, call.stream());
-  });
+  return integers(call, fhelium_cuda_sample_gaussian, key, component, count, degree);
 }
 
 Tensor sample_rounded_gaussian(const Tensor key, double sigma, int64_t count, int64_t degree) {
   const CudaCall call("sample_rounded_gaussian", "key", key);
   const GaussianWidth width = check_width(call, sigma);
-  return integers(call, key, 0, count, degree, [&](int64_t* out, const void* bytes) {
-    return fhelium_cuda_sample_rounded_gaussian(out, bytes, width.scaled, width.shift, count,
-                                                degree, call.stream());
-  });
+  return integers(call, fhelium_cuda_sample_rounded_gaussian, key, 0, count, degree, width.scaled,
+                  int64_t{width.shift});
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The samplers, a ChaCha20 block and so eight coefficients a thread. Streams are addressed by
 // position: the values are those of the CPU, byte for byte.
-#include "common/map_rows.h"
+#include "common/grid.h"
 #include "random/chacha20.cuh"
 #include "random/cuda_kernels.h"
 #include "random/gaussian_table.h"
@@ -9,10 +9,6 @@ namespace fhelium {
 namespace {
 
 constexpr u32 kThreads = 128;
-
-unsigned blocks_of_threads(i64 count) { return (unsigned)((count + kThreads - 1) / kThreads); }
-
-unsigned capped(i64 rows) { return (unsigned)(rows < kMaxGridRows ? rows : kMaxGridRows); }
 
 __global__ void __launch_bounds__(kThreads)
     blocks_kernel(uint8_t* out, const uint8_t* key, const uint8_t* nonce_bytes, u32 counter,
@@ -28,8 +24,12 @@ __global__ void __launch_bounds__(kThreads)
   for (int k = 0; k < 16; ++k) to[k] = x[k];
 }
 
+/// The host does not see prime ids here: one that is none would draw the values of another stream.
+__device__ __forceinline__ bool is_prime_id(i64 id) { return id >= 0 && id < (i64)kNoPrime; }
+
 /// A word is accepted below the largest multiple of q: its remainder is then exactly uniform. The
-/// values are public, so the rejections may show in the running time.
+/// values are public, so the rejections may show in the running time. Where an id or a modulus is
+/// wrong, words that are no residues stand instead of values.
 template <class Word>
 __global__ void __launch_bounds__(kThreads)
     uniform_kernel(DeviceRows out, const uint8_t* key_bytes, const i64* prime_ids, u32 component,
@@ -46,8 +46,9 @@ __global__ void __launch_bounds__(kThreads)
       const StreamPosition position = {(u32)prime_ids[limb], first_index + (u32)index, component};
       Word* to = row_at<Word>(out, index, limb) + first * out.step;
       u32 waiting = (1u << room) - 1;
-      // Past the 24 bits of an attempt lies what no modulus needs: a wrong one must not loop.
-      for (u32 attempt = 0; waiting != 0 && attempt < 1u << 10; ++attempt) {
+      // The attempts no modulus needs are left out: a wrong one must not loop.
+      const u32 attempts = is_prime_id(prime_ids[limb]) ? 1u << 10 : 0;
+      for (u32 attempt = 0; waiting != 0 && attempt < attempts; ++attempt) {
         u64 words[kWordsPerBlock];
         draw(words, key, position, attempt, block);
 #pragma unroll
@@ -57,6 +58,9 @@ __global__ void __launch_bounds__(kThreads)
           waiting &= ~(1u << k);
         }
       }
+#pragma unroll
+      for (u32 k = 0; k < kWordsPerBlock; ++k)
+        if (waiting >> k & 1) to[k * out.step] = ~(Word)0;
     }
   }
 }
@@ -130,10 +134,10 @@ template <class Sample>
 int integers(i64* out, const void* key, int64_t component, int64_t count, int64_t degree,
              void* stream, const Sample& sample) {
   if (count == 0) return 0;
-  const i64 blocks = (degree + kWordsPerBlock - 1) / kWordsPerBlock;
-  return launch(integers_kernel<Sample>, dim3(blocks_of_threads(blocks), capped(count)),
-                dim3(kThreads), 0, stream, out, static_cast<const uint8_t*>(key), (u32)component,
-                count, degree, sample);
+  return launch(integers_kernel<Sample>,
+                dim3(tiles_of(degree, kThreads * kWordsPerBlock), capped(count)), dim3(kThreads), 0,
+                stream, out, static_cast<const uint8_t*>(key), (u32)component, count, degree,
+                sample);
 }
 
 }  // namespace
@@ -144,19 +148,19 @@ using namespace fhelium;
 int fhelium_cuda_chacha20_blocks(void* out, const void* key, const void* nonce, int64_t counter,
                                  int64_t blocks, void* stream) {
   if (blocks == 0) return 0;
-  return launch(blocks_kernel, dim3(blocks_of_threads(blocks)), dim3(kThreads), 0, stream,
+  return launch(blocks_kernel, dim3(tiles_of(blocks, kThreads)), dim3(kThreads), 0, stream,
                 static_cast<uint8_t*>(out), static_cast<const uint8_t*>(key),
                 static_cast<const uint8_t*>(nonce), (u32)counter, blocks);
 }
 
-int fhelium_cuda_sample_uniform(int word_bits, const DeviceRows* out, const void* key,
+int fhelium_cuda_sample_uniform(int word_bits, const DeviceRows& out, const void* key,
                                 const int64_t* prime_ids, int64_t component, int64_t first_index,
-                                const DeviceParameters* parameters, void* stream) {
-  if (has_no_rows(*out)) return 0;
+                                const DeviceParameters& parameters, void* stream) {
+  if (has_no_rows(out)) return 0;
   return for_word_bits(word_bits, [&](auto word) {
-    return launch(uniform_kernel<decltype(word)>, grid_over(*out, kThreads * kWordsPerBlock),
-                  dim3(kThreads), 0, stream, *out, static_cast<const uint8_t*>(key), prime_ids,
-                  (u32)component, (u32)first_index, *parameters);
+    return launch(uniform_kernel<decltype(word)>, grid_over(out, kThreads * kWordsPerBlock),
+                  dim3(kThreads), 0, stream, out, static_cast<const uint8_t*>(key), prime_ids,
+                  (u32)component, (u32)first_index, parameters);
   });
 }
 
@@ -170,9 +174,9 @@ int fhelium_cuda_sample_gaussian(int64_t* out, const void* key, int64_t componen
   return integers(out, key, component, count, degree, stream, Gaussian{});
 }
 
-int fhelium_cuda_sample_rounded_gaussian(int64_t* out, const void* key, double scaled,
-                                         int64_t shift, int64_t count, int64_t degree,
-                                         void* stream) {
+int fhelium_cuda_sample_rounded_gaussian(int64_t* out, const void* key, int64_t component,
+                                         int64_t count, int64_t degree, double scaled,
+                                         int64_t shift, void* stream) {
   const RoundedGaussian sample = {{scaled, (int)shift}};
-  return integers(out, key, 0, count, degree, stream, sample);
+  return integers(out, key, component, count, degree, stream, sample);
 }

@@ -1,5 +1,6 @@
 // ModUp and ModDown as a tiled product: a block makes the digits of a tile of coefficients once, in
 // shared memory, and every target prime reads them there. All digits of a ModUp are one launch.
+#include "common/grid.h"
 #include "rns/basis.cuh"
 #include "rns/cuda_kernels.h"
 
@@ -7,7 +8,6 @@ namespace fhelium {
 namespace {
 
 constexpr u32 kThreads = 128, kEach = 2, kTile = kThreads * kEach;
-constexpr i64 kMaxGridRows = 65535;
 
 /// The digits of a thread's coefficients: column k, k + kThreads, ... of the block's tile, one word
 /// of shared memory a digit. A thread reads what it wrote itself, so no barrier is needed.
@@ -22,7 +22,7 @@ struct TileDigits {
     return shared[(u32)i * kTile + j * kThreads + threadIdx.x];
   }
   __device__ __forceinline__ Word prime(int i) const {
-    return (Word)parameters.data[(first + i) * parameters.limb_stride];  // row kModulus is first
+    return prime_at<Word>(parameters, first + i);
   }
 
   /// scale[i] is (D / d_i)^-1 mod d_i, Montgomery.
@@ -133,10 +133,6 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-unsigned tiles_of(i64 degree) { return (unsigned)((degree + kTile - 1) / kTile); }
-
-unsigned capped(i64 rows) { return (unsigned)(rows < kMaxGridRows ? rows : kMaxGridRows); }
-
 template <class Word>
 size_t shared_bytes(i64 primes) {
   return (size_t)(primes + 1) * kTile * sizeof(Word);
@@ -147,37 +143,37 @@ size_t shared_bytes(i64 primes) {
 
 using namespace fhelium;
 
-int fhelium_cuda_mod_up(int word_bits, const DeviceRows* out, const DeviceRows* input,
+int fhelium_cuda_mod_up(int word_bits, const DeviceRows& out, const DeviceRows& input,
                         const int64_t* digit_bounds, int64_t digits, const void* digit_scale,
                         const void* matrix, const void* correction,
-                        const DeviceParameters* parameters, void* stream) {
-  if (out->batches == 0 || out->degree == 0) return 0;
-  const i64 room = input->limbs - digits + 1;  // every digit has a prime
+                        const DeviceParameters& parameters, void* stream) {
+  if (out.batches == 0 || out.degree == 0) return 0;
+  const i64 room = input.limbs - digits + 1;  // every digit has a prime
   const int most = (int)(room < kMaxSourcePrimes ? room : kMaxSourcePrimes);
-  const dim3 grid(tiles_of(input->degree), (unsigned)digits, capped(input->batches));
+  const dim3 grid(tiles_of(input.degree, kTile), (unsigned)digits, capped(input.batches));
   return for_word_bits(word_bits, [&](auto word) {
     using Word = decltype(word);
     const Constants<Word> constants = {static_cast<const Word*>(digit_scale),
                                        static_cast<const Word*>(matrix),
                                        static_cast<const Word*>(correction), nullptr};
-    return launch(mod_up_kernel<Word>, grid, dim3(kThreads), shared_bytes<Word>(most), stream, *out,
-                  *input, digit_bounds, most, constants, *parameters);
+    return launch(mod_up_kernel<Word>, grid, dim3(kThreads), shared_bytes<Word>(most), stream, out,
+                  input, digit_bounds, most, constants, parameters);
   });
 }
 
-int fhelium_cuda_mod_down(int word_bits, const DeviceRows* out, const DeviceRows* input,
+int fhelium_cuda_mod_down(int word_bits, const DeviceRows& out, const DeviceRows& input,
                           const void* special_scale, const void* matrix, const void* correction,
-                          const void* special_inverse, const DeviceParameters* parameters,
+                          const void* special_inverse, const DeviceParameters& parameters,
                           void* stream) {
-  if (out->batches == 0 || out->degree == 0) return 0;
-  const dim3 grid(tiles_of(input->degree), 1, capped(input->batches));
+  if (out.batches == 0 || out.degree == 0) return 0;
+  const dim3 grid(tiles_of(input.degree, kTile), 1, capped(input.batches));
   return for_word_bits(word_bits, [&](auto word) {
     using Word = decltype(word);
     const Constants<Word> constants = {
         static_cast<const Word*>(special_scale), static_cast<const Word*>(matrix),
         static_cast<const Word*>(correction), static_cast<const Word*>(special_inverse)};
     return launch(mod_down_kernel<Word>, grid, dim3(kThreads),
-                  shared_bytes<Word>(input->limbs - out->limbs), stream, *out, *input, constants,
-                  *parameters);
+                  shared_bytes<Word>(input.limbs - out.limbs), stream, out, input, constants,
+                  parameters);
   });
 }

@@ -37,15 +37,10 @@ Tensor mod_up(const Tensor input, const Tensor digit_bounds, const Tensor digit_
   shape[shape.size() - 2] = limbs;
   shape.insert(shape.begin(), digits);
   Tensor out = empty_on(input, shape);
-  for_word_of(input, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceRows in = device_rows(call, rows_of<Word>(input));
-    const DeviceParameters parameters = device_parameters(call, rns_params, limbs);
-    call.check_launch(fhelium_cuda_mod_up(
-        kWordBits<Word>, &o, &in, bounds.const_data_ptr<int64_t>(), digits, scale.const_data_ptr(),
-        factors.const_data_ptr(), products.const_data_ptr(), &parameters, call.stream()));
-  });
+  call.launch(fhelium_cuda_mod_up, input, call.rows(out), call.rows(input),
+              bounds.const_data_ptr<int64_t>(), digits, scale.const_data_ptr(),
+              factors.const_data_ptr(), products.const_data_ptr(),
+              call.parameters(rns_params, limbs));
   return out;
 }
 
@@ -75,15 +70,9 @@ Tensor mod_down(const Tensor input, const Tensor special_scale, const Tensor mat
   Sizes shape = sizes_of(input);
   shape[shape.size() - 2] = q_limbs;
   Tensor out = empty_on(input, shape);
-  for_word_of(input, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceRows in = device_rows(call, rows_of<Word>(input));
-    const DeviceParameters parameters = device_parameters(call, rns_params, limbs);
-    call.check_launch(fhelium_cuda_mod_down(kWordBits<Word>, &o, &in, scale.const_data_ptr(),
-                                            factors.const_data_ptr(), product.const_data_ptr(),
-                                            inverse.const_data_ptr(), &parameters, call.stream()));
-  });
+  call.launch(fhelium_cuda_mod_down, input, call.rows(out), call.rows(input),
+              scale.const_data_ptr(), factors.const_data_ptr(), product.const_data_ptr(),
+              inverse.const_data_ptr(), call.parameters(rns_params, limbs));
   return out;
 }
 
@@ -94,14 +83,8 @@ Tensor mixed_radix_digits(const Tensor input, const Tensor inverses, const Tenso
   const Tensor inverse =
       dense_constants(call, "inverses", inverses, input.scalar_type(), {limbs, limbs}, kMatrixRule);
   Tensor out = empty_on(input, sizes_of(input));
-  for_word_of(input, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceRows in = device_rows(call, rows_of<Word>(input));
-    const DeviceParameters parameters = device_parameters(call, rns_params, limbs);
-    call.check_launch(fhelium_cuda_mixed_radix_digits(
-        kWordBits<Word>, &o, &in, inverse.const_data_ptr(), &parameters, call.stream()));
-  });
+  call.launch(fhelium_cuda_mixed_radix_digits, input, call.rows(out), call.rows(input),
+              inverse.const_data_ptr(), call.parameters(rns_params, limbs));
   return out;
 }
 
@@ -116,15 +99,9 @@ Tensor mixed_radix_extend(const Tensor digits, const Tensor radices, const Tenso
                                        {count + 1, limbs}, kMatrixRule);
   shape[shape.size() - 2] = limbs;
   Tensor out = empty_on(digits, shape);
-  for_word_of(digits, [&](auto word) {
-    using Word = decltype(word);
-    const DeviceRows o = device_rows(call, rows_of<Word>(out));
-    const DeviceRows in = device_rows(call, rows_of<Word>(digits));
-    const DeviceParameters sources = device_parameters(call, digit_params, count);
-    const DeviceParameters parameters = device_parameters(call, rns_params, limbs);
-    call.check_launch(fhelium_cuda_mixed_radix_extend(
-        kWordBits<Word>, &o, &in, radix.const_data_ptr(), &sources, &parameters, call.stream()));
-  });
+  call.launch(fhelium_cuda_mixed_radix_extend, digits, call.rows(out), call.rows(digits),
+              radix.const_data_ptr(), call.parameters(digit_params, count),
+              call.parameters(rns_params, limbs));
   return out;
 }
 

@@ -1,6 +1,6 @@
 // Mixed-radix digits and their extension to other primes: a thread a coefficient, the arithmetic of
 // rns/mixed_radix_cpu.cpp.
-#include "common/map_rows.h"
+#include "common/grid.h"
 #include "rns/cuda_kernels.h"
 
 namespace fhelium {
@@ -34,7 +34,7 @@ template <class Word>
 __device__ __forceinline__ bool exceeds_half(const DeviceRows& digits, i64 batch, i64 k,
                                              const DeviceParameters& parameters) {
   for (i64 i = digits.limbs - 1; i >= 0; --i) {
-    const Word half = (Word)parameters.data[i * parameters.limb_stride] / 2;
+    const Word half = prime_at<Word>(parameters, i) / 2;
     const Word digit = row_at<const Word>(digits, batch, i)[k * digits.step];
     if (digit != half) return digit > half;
   }
@@ -70,26 +70,26 @@ __global__ void __launch_bounds__(kThreads)
 
 using namespace fhelium;
 
-int fhelium_cuda_mixed_radix_digits(int word_bits, const DeviceRows* out, const DeviceRows* input,
-                                    const void* inverses, const DeviceParameters* parameters,
+int fhelium_cuda_mixed_radix_digits(int word_bits, const DeviceRows& out, const DeviceRows& input,
+                                    const void* inverses, const DeviceParameters& parameters,
                                     void* stream) {
-  if (has_no_rows(*out)) return 0;
-  dim3 grid = grid_over(*out, kThreads);
+  if (has_no_rows(out)) return 0;
+  dim3 grid = grid_over(out, kThreads);
   grid.y = 1;  // a digit needs those before it
   return for_word_bits(word_bits, [&](auto word) {
     using Word = decltype(word);
-    return launch(digits_kernel<Word>, grid, dim3(kThreads), 0, stream, *out, *input,
-                  static_cast<const Word*>(inverses), *parameters);
+    return launch(digits_kernel<Word>, grid, dim3(kThreads), 0, stream, out, input,
+                  static_cast<const Word*>(inverses), parameters);
   });
 }
 
-int fhelium_cuda_mixed_radix_extend(int word_bits, const DeviceRows* out, const DeviceRows* digits,
-                                    const void* radices, const DeviceParameters* digit_parameters,
-                                    const DeviceParameters* parameters, void* stream) {
-  if (has_no_rows(*out)) return 0;
+int fhelium_cuda_mixed_radix_extend(int word_bits, const DeviceRows& out, const DeviceRows& digits,
+                                    const void* radices, const DeviceParameters& digit_parameters,
+                                    const DeviceParameters& parameters, void* stream) {
+  if (has_no_rows(out)) return 0;
   return for_word_bits(word_bits, [&](auto word) {
     using Word = decltype(word);
-    return launch(extend_kernel<Word>, grid_over(*out, kThreads), dim3(kThreads), 0, stream, *out,
-                  *digits, static_cast<const Word*>(radices), *digit_parameters, *parameters);
+    return launch(extend_kernel<Word>, grid_over(out, kThreads), dim3(kThreads), 0, stream, out,
+                  digits, static_cast<const Word*>(radices), digit_parameters, parameters);
   });
 }

@@ -50,6 +50,20 @@ def test_uniform_residues(device: Emulator, word: Word, degree: int, count: int)
     assert torch.equal(out.check(), wanted)
 
 
+@each_word
+def test_a_wrong_prime_id_or_modulus_draws_no_residues(device: Emulator, word: Word) -> None:
+    """Nothing repeats another stream, loops for ever, or stays as the memory was."""
+    params = rns_parameters(word.mixed[:5], 64, word)
+    wrong = params.clone()
+    names = torch.ops.fhelium_rns_ops.parameter_row_names().split(",")
+    wrong[names.index("reciprocal"), 4] = 0
+    ids = torch.tensor([2**32 + 1, -1, 2**32 - 1, 7, 8])
+    found = device.random.sample_uniform(KEY, ids, 1, 0, 3, 64, wrong, word.dtype)
+    assert device.rns.count_out_of_range(found, params).tolist() == [192, 192, 192, 0, 192]
+    right = random_ops.sample_uniform(KEY, ids[3:4], 1, 0, 3, 64, params[:, 3:4], word.dtype)
+    assert torch.equal(found[:, 3:4], right)
+
+
 @pytest.mark.parametrize("degree", DEGREES)
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("name", ["ternary", "gaussian"])
@@ -66,12 +80,6 @@ def test_rounded_gaussians(device: Emulator, sigma: float, degree: int) -> None:
     shift = max(0, math.frexp(sigma)[1] - 48)
     out = Guarded((3, degree), torch.int64)
     scaled = math.ldexp(sigma, -shift)
-    device("fhelium_cuda_sample_rounded_gaussian", out.tensor, KEY, scaled, shift, 3, degree)
+    device("fhelium_cuda_sample_rounded_gaussian", out.tensor, KEY, 0, 3, degree, scaled, shift)
     wanted = random_ops.sample_rounded_gaussian(KEY, sigma, 3, degree)
     assert torch.equal(out.check(), wanted)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["ternary", "gaussian"])
-def test_a_whole_ring(device: Emulator, name: str) -> None:
-    test_small_integers(device, name, 2**16, 3)
