@@ -17,9 +17,10 @@ from collections.abc import Iterator
 
 import torch
 
+from fhelium.errors import NativeError
 from fhelium.native.cuda.cuda_info import cuda_info
 from fhelium.native.fake import operator_names
-from fhelium.native.runtime import native_status
+from fhelium.native.runtime import load_operators, native_status
 
 HOST_ONLY = re.compile(
     # Answers about the binary.
@@ -36,22 +37,30 @@ HOST_ONLY = re.compile(
 )
 
 
+def is_host_only(name: str) -> bool:
+    """Return whether an operator computes on the CPU alone."""
+    return HOST_ONLY.fullmatch(name.removeprefix("fhelium_")) is not None
+
+
 def faults() -> Iterator[str]:
     """Yield what does not load, and each operator whose registrations are not those needed."""
-    status = native_status()
-    if not status.loadable:
-        yield status.reason
+    try:
+        load_operators()  # without the refusals that stand where there is no CUDA kernel
+    except NativeError as error:
+        yield str(error)
         return
-    if "CUDA" not in status.backends:
-        yield f"the manifest names {'+'.join(status.backends)}, needed is CUDA among them"
-    for name in operator_names():
-        cpu, cuda, both = (
-            torch._C._dispatch_has_kernel_for_dispatch_key(name, key)
-            for key in ("CPU", "CUDA", "CompositeExplicitAutograd")
-        )
-        if cuda == bool(HOST_ONLY.fullmatch(name.removeprefix("fhelium_"))):
+    keys = ("CPU", "CUDA", "CompositeExplicitAutograd")
+    kernels = {
+        name: [torch._C._dispatch_has_kernel_for_dispatch_key(name, key) for key in keys]
+        for name in operator_names()
+    }
+    backends = native_status().backends
+    if "CUDA" not in backends:
+        yield f"the manifest names {'+'.join(backends)}, needed is CUDA among them"
+    for name, (cpu, cuda, both) in kernels.items():
+        if cuda == is_host_only(name):
             yield f"{name} has {'a' if cuda else 'no'} CUDA kernel"
-        if cpu != ("CPU" in status.backends) and not both:
+        if cpu != ("CPU" in backends) and not both:
             yield f"{name} has {'a' if cpu else 'no'} CPU kernel"
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from fhelium.errors import NativeError
-from fhelium.native import fake
+from fhelium.native import fake, refusals
 from fhelium.native.manifest import (
     BACKENDS,
     build_command,
@@ -170,6 +170,7 @@ def _load() -> None:
                 missing=missing,
             )
         fake.register()
+        refusals.register(fake.operator_names(), require_device)
         if torch.get_num_threads() == _threads_at_fork:
             # Threads that torch started before the fork are not here, and a loop shared with them
             # would wait forever. A number that the child has set itself is its own decision.
