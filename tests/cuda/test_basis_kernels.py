@@ -112,12 +112,6 @@ def test_wrong_borders_reach_no_foreign_memory(device: Emulator) -> None:
         out.check()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["mixed sizes", "int32, mixed sizes"])
-def test_a_whole_ring(device: Emulator, name: str) -> None:
-    check_both(device, CHAINS[name], (), 2**16, "contiguous")
-
-
 @pytest.mark.parametrize("name", CHAINS)
 @pytest.mark.parametrize("view", ["contiguous", "every second"])
 def test_mixed_radix(device: Emulator, name: str, view: str) -> None:

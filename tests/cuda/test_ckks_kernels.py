@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.cuda.emulator import Emulator, Guarded, parameters, rows, word_bits
-from tests.native.rns_oracle import INT32, INT64, Word, ckks, each_word, radix, seen_as
+from tests.native.rns_oracle import Word, ckks, each_word, radix, seen_as
 from tests.native.rns_oracle import parameters as rns_parameters
 
 VIEWS = ("contiguous", "offset", "every second", "coefficients outermost")
@@ -94,10 +94,3 @@ def test_rescaling(
     views = rows(out.tensor), rows(x)
     device(f"fhelium_cuda_rescale_{rounding}", word_bits(x), *views, inverse, parameters(params))
     assert torch.equal(out.check(), getattr(ckks, f"rescale_{rounding}")(x, inverse, params))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("word", [INT64, INT32], ids=str)
-def test_a_whole_ring(device: Emulator, word: Word) -> None:
-    test_automorphisms(device, word, (3, 2**16), "contiguous")
-    test_rescaling(device, word, (3, 2**16), "contiguous", "nearest")

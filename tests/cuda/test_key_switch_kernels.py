@@ -179,8 +179,3 @@ def test_products_are_relinearized_and_rescaled(
     found = switch.finish(key, 1, product.check()[0], product.tensor[1])
     wanted = ckks.multiply_relinearize_rescale(a, b, key, here.tables, here.ntt_tables)
     assert torch.equal(found, wanted)
-
-
-@pytest.mark.slow
-def test_a_whole_ring(device: Emulator) -> None:
-    check_all(device, ring("two digits", 2**16), (), ins=True, outs=True)

@@ -7,11 +7,10 @@ from functools import cache
 import pytest
 import torch
 
-from fhelium.backend.ntt.indices import radix2_indices
 from fhelium.backend.ntt.schedules import compact_schedule, fixed_radix_schedule
 from tests.cuda.emulator import Emulator, Guarded, parameters, rows, word_bits
 from tests.native.ntt_cases import primitive_root
-from tests.native.rns_oracle import WORDS, Word, each_word, primes, seen_as
+from tests.native.rns_oracle import WORDS, Word, each_word, primes
 from tests.native.rns_oracle import parameters as rns_parameters
 
 ntt = torch.ops.fhelium_ntt_ops
@@ -82,47 +81,6 @@ def test_compact_passes(device: Emulator, word: Word, degree: int, batch: int) -
 def test_passes_of_one_radix(device: Emulator, word: Word, degree: int, radix: int) -> None:
     here = ring(degree, word)
     check_both_ways(device, here, here.residues(1), fixed_radix_schedule(degree, radix))
-
-
-@each_word
-@pytest.mark.parametrize("view", ["offset", "every second", "coefficients outermost"])
-def test_strided_rows(device: Emulator, word: Word, view: str) -> None:
-    here = ring(512, word)
-    check_both_ways(device, here, seen_as(here.residues(3), view), compact_schedule(512))
-
-
-@each_word
-@pytest.mark.parametrize("degree", [2**4, 2**9, 2**13])
-def test_in_place_passes(device: Emulator, word: Word, degree: int) -> None:
-    here, schedule = ring(degree, word), compact_schedule(degree)
-    x = here.residues(1)
-    wanted = ntt.ntt_packed(x, here.tables, here.params)
-    pairs = here.pairs
-    arguments = (rows(x), rows(x), pairs, pairs.stride(0), schedule, len(schedule))
-    device("fhelium_cuda_ntt", word_bits(x), 0, *arguments)
-    assert torch.equal(x, wanted)
-
-
-@each_word
-@pytest.mark.parametrize("degree", [2**4, 2**7, 2**13])
-@pytest.mark.parametrize("batch", [1, 3])
-def test_indexed_butterflies(device: Emulator, word: Word, degree: int, batch: int) -> None:
-    here = ring(degree, word)
-    x = here.residues(batch)
-    values = ntt.ntt_packed(x, here.tables, here.params)
-    for inverse, source, wanted in ((False, x, values), (True, values, x)):
-        out = Guarded(tuple(x.shape), x.dtype)
-        device(
-            "fhelium_cuda_ntt_indexed",
-            word_bits(x),
-            int(inverse),
-            rows(out.tensor),
-            rows(source),
-            *radix2_indices(degree, inverse=inverse),
-            here.twiddles[int(inverse)],
-            parameters(here.params),
-        )
-        assert torch.equal(out.check(), wanted)
 
 
 def test_indices_outside_the_ring_reach_no_foreign_memory(device: Emulator) -> None:

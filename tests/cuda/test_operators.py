@@ -1,79 +1,104 @@
-"""Every CUDA operator that has a CPU twin gives its bits, through the adapters, and its errors."""
+"""Every CUDA operator gives the CPU's bits through its adapter, at every size and layout."""
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 from torch.utils import _pytree as pytree
 
-from tests.cuda.emulator import ROOT, SEEDS, emulator
-from tests.native import samples
-from tests.native.samples import INT64, SAMPLES, TYPES
+from tests.cuda.emulator import SEEDS, emulator
+from tests.cuda.operators import OPERATORS, ROWS, outcome, packet, wanted
+from tests.native.rings import TYPES, Ring, ring_of
+from tests.native.rns_oracle import VIEWS, seen_as
 
 PREFIX = "emulated_"
-TABLES = ("tables", "ntt_tables")
-"""Arguments in the format of the device that reads them; `ntt_tables` makes them."""
+LOG_DEGREES = range(4, 14)
+TABLES = {"tables", "ntt_tables", "switch_tables", "twiddles"}
+"""Arguments that an operator made, whose words lie as it left them."""
+
+each_operator = pytest.mark.parametrize("name", OPERATORS)
+each_type = pytest.mark.parametrize("dtype", TYPES, ids=str)
 
 
-def registered() -> list[str]:
-    """Return the operators that the adapters register for CUDA and the CPU has too."""
-    found = []
-    for path in (ROOT / "csrc").glob("*/*cuda.cpp"):
-        for library in path.read_text().split("FHELIUM_LIBRARY_IMPL(")[1:]:
-            names = re.findall(r'm\.impl\("(\w+)"', library)
-            found += [f"{library.partition(',')[0]}::{name}" for name in names]
-    own = {"fhelium_ntt_ops::ntt_tables"}  # of another format than the CPU's
-    return sorted(name for name in found if name in SAMPLES and name not in own)
+def relaid(name: str, arguments: tuple[Any, ...], view: str) -> tuple[Any, ...]:
+    """Return the arguments with every tensor but tables in another memory layout."""
+    schema = packet(name, PREFIX).default._schema.arguments
+    return tuple(
+        argument
+        if declared.name in TABLES
+        else pytree.tree_map_only(Tensor, lambda tensor: seen_as(tensor, view), argument)
+        for argument, declared in zip(arguments, schema, strict=False)
+    )
 
 
-def sample(name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> tuple:
-    """Return the arguments of an emulated operator: its tables are the device's."""
-    make = torch.ops.emulated_fhelium_ntt_ops.ntt_tables
-    with monkeypatch.context() as patch:
-        patch.setattr(samples.ntt_ops, "ntt_tables", make)
-        return SAMPLES[name](dtype)
+def check(name: str, ring: Ring, view: str) -> None:
+    """Compare one call; operands that it does not write stay as they are."""
+    given = ROWS[name](replace(ring, cuda_tables=True))
+    arguments = relaid(name, given, view)
+    found = outcome(packet(name, PREFIX), arguments)
+    expected = wanted(name, ring)
+    assert len(found) == len(expected)
+    assert all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))
+    if not name.endswith("_"):
+        before, after = (pytree.tree_leaves(x) for x in (given, arguments))
+        pairs = zip(before, after, strict=True)
+        assert all(torch.equal(a, b) for a, b in pairs if isinstance(a, Tensor))
 
 
-def packet(name: str):
-    """Return the operator of a qualified name."""
-    namespace, _, operator = name.partition("::")
-    return getattr(getattr(torch.ops, namespace), operator)
+def test_the_emulator_has_these_operators_and_no_others() -> None:
+    emulator()
+    kernels = [
+        name.removeprefix(PREFIX)
+        for name in torch._C._dispatch_get_all_op_names()
+        if name.startswith(f"{PREFIX}fhelium_")
+        and torch._C._dispatch_has_kernel_for_dispatch_key(name, "CPU")
+    ]
+    assert sorted(name for name in kernels if ROWS[name](Ring())) == OPERATORS
 
 
-def outcome(name: str, arguments: tuple) -> list[torch.Tensor]:
-    """Return what an operator returns and the arguments as it leaves them."""
-    operator = packet(name)
-    result = operator(*arguments)
-    names = [argument.name for argument in operator.default._schema.arguments]
-    kept = [x for x, argument in zip(arguments, names, strict=False) if argument not in TABLES]
-    leaves = pytree.tree_leaves([result, kept])
-    return [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+@each_operator
+@each_type
+@pytest.mark.parametrize("log_degree", LOG_DEGREES)
+def test_every_size(name: str, dtype: torch.dtype, log_degree: int) -> None:
+    """Layouts and orders of the threads take turns over the sizes."""
+    for batch in (1, 3):
+        emulator().seed(SEEDS[(log_degree + batch) % len(SEEDS)])
+        ring = ring_of(2**log_degree, dtype, batch=(batch,), seed=log_degree)
+        check(name, ring, VIEWS[(log_degree + batch) // 2 % len(VIEWS)])
 
 
-@pytest.mark.parametrize("dtype", TYPES, ids=str)
-@pytest.mark.parametrize("name", registered())
-def test_samples(name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = outcome(name, SAMPLES[name](dtype))
-    for seed in SEEDS:
+@each_operator
+@each_type
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_layout_in_every_order(name: str, dtype: torch.dtype, view: str) -> None:
+    for seed, batch, limbs in zip(SEEDS, ((), (3,), (2, 3)), (3, 5, 7), strict=True):
         emulator().seed(seed)
-        found = outcome(PREFIX + name, sample(name, dtype, monkeypatch))
-        assert len(found) == len(wanted)
-        assert all(torch.equal(a, b) for a, b in zip(found, wanted, strict=True)), seed
+        check(name, ring_of(64, dtype, limbs, batch=batch, seed=seed), view)
 
 
-@pytest.mark.parametrize("name", registered())
+@pytest.mark.slow
+@each_operator
+@each_type
+@pytest.mark.parametrize("batch", [(1,), (3,)], ids=str)
+def test_a_whole_ring(name: str, dtype: torch.dtype, batch: tuple[int, ...]) -> None:
+    emulator().seed(SEEDS[-1])
+    check(name, ring_of(2**16, dtype, batch=batch), "contiguous")
+
+
+@each_operator
 def test_a_bad_first_operand_is_refused_in_the_same_words(name: str) -> None:
     """One operand of another type, and one without axes: the CPU's error is CUDA's."""
     for spoil in (lambda x: x.float(), lambda x: x.flatten()[0]):
         texts = []
-        for operator in (name, PREFIX + name):
-            arguments = list(SAMPLES[name](INT64))
-            if not arguments or not isinstance(arguments[0], torch.Tensor):
+        for prefix in ("", PREFIX):
+            first, *others = ROWS[name](Ring())
+            if not isinstance(first, Tensor):
                 return
-            arguments[0] = spoil(arguments[0])
             with pytest.raises(RuntimeError) as caught:
-                packet(operator)(*arguments)
+                packet(name, prefix)(spoil(first), *others)
             texts.append(str(caught.value).splitlines()[0])
-        assert texts[0] == texts[1]
+        assert texts[0] == texts[1] or "is on the CPU" in texts[0]

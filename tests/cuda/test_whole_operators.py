@@ -7,7 +7,6 @@ from functools import partial
 import pytest
 import torch
 
-from fhelium.backend.ntt.schedules import compact_schedule, fixed_radix_schedule
 from tests.cuda.emulator import Emulator
 from tests.cuda.test_key_switch_kernels import CHAINS, ring
 from tests.native.rns_oracle import ckks, seen_as
@@ -16,30 +15,6 @@ ntt = torch.ops.fhelium_ntt_ops
 device_ntt = torch.ops.emulated_fhelium_ntt_ops
 device_ckks = torch.ops.emulated_fhelium_ckks_ops
 VIEWS = ("contiguous", "every second", "coefficients outermost")
-
-
-@pytest.mark.parametrize("name", ["two digits", "int32"])
-@pytest.mark.parametrize("view", VIEWS)
-def test_transforms(device: Emulator, name: str, view: str) -> None:
-    here = ring(name, 512)
-    limbs = here.q_limbs
-    tables, params = here.pairs[:limbs], here.params[:, :limbs]
-    x = seen_as(here.residues(2, 3), view)
-    values = ntt.ntt_packed(x, here.ntt_tables[:limbs], params)
-    calls = {
-        "packed": (tables, params),
-        "compact": (compact_schedule(512), tables, params),
-        "fixed_radix": (fixed_radix_schedule(512, 16), tables, params),
-    }
-    for policy, arguments in calls.items():
-        forward, inverse = f"ntt_{policy}", f"intt_{policy}"
-        assert torch.equal(getattr(device_ntt, forward)(x, *arguments), values)
-        assert torch.equal(getattr(device_ntt, inverse)(values, *arguments), x)
-        written = seen_as(x, view)
-        getattr(device_ntt, f"{forward}_")(written, *arguments)
-        assert torch.equal(written, values)
-        getattr(device_ntt, f"{inverse}_")(written, *arguments)
-        assert torch.equal(written, x)
 
 
 @pytest.mark.parametrize(
