@@ -166,16 +166,8 @@ Tensor mod_down(const Tensor input, const Tensor special_scale, const Tensor mat
                 const Tensor correction, const Tensor special_inverse, const Tensor rns_params) {
   constexpr auto kName = "mod_down";
   check_residues(kName, "input", input);
-  check_tensor(kName, "special_scale", special_scale, input.scalar_type());
-  const int64_t limbs = input.size(input.dim() - 2);
-  const int64_t specials = special_scale.dim() == 0 ? 0 : special_scale.size(0);
-  const int64_t q_limbs = limbs - specials;
-  check_source_count(kName, "special_scale", specials);
-  if (q_limbs < 1)
-    refuse(kName,
-           "the input has " + std::to_string(limbs) + " limbs, " + std::to_string(specials) +
-               " of them special",
-           "At least one limb remains", "Pass residues on basis QP");
+  const int64_t specials = check_specials(kName, input, special_scale);
+  const int64_t limbs = input.size(input.dim() - 2), q_limbs = limbs - specials;
   Sizes shape = sizes_of(input);
   shape[shape.size() - 2] = q_limbs;
   return for_word_of(input, [&](auto word) {

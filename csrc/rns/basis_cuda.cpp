@@ -49,16 +49,8 @@ Tensor mod_down(const Tensor input, const Tensor special_scale, const Tensor mat
   const CudaCall call("mod_down", "input", input);
   check_residues(call, "input", input);
   const ScalarType dtype = input.scalar_type();
-  check_tensor(call, "special_scale", special_scale, dtype);
-  const int64_t limbs = input.size(input.dim() - 2);
-  const int64_t specials = special_scale.dim() == 0 ? 0 : special_scale.size(0);
-  const int64_t q_limbs = limbs - specials;
-  check_source_count(call, "special_scale", specials);
-  if (q_limbs < 1)
-    refuse(call,
-           "the input has " + std::to_string(limbs) + " limbs, " + std::to_string(specials) +
-               " of them special",
-           "At least one limb remains", "Pass residues on basis QP");
+  const int64_t specials = check_specials(call, input, special_scale);
+  const int64_t limbs = input.size(input.dim() - 2), q_limbs = limbs - specials;
   const auto per_limb = [&](const char* name, const Tensor& tensor, int64_t count) {
     return dense_constants(call, name, tensor, dtype, {count}, kPerLimb);
   };

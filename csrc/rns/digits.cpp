@@ -11,6 +11,20 @@ void check_source_count(const Operation& operation, const char* what, int64_t co
          "Use fewer limbs per digit or fewer special primes");
 }
 
+int64_t check_specials(const Operation& operation, const Tensor& residues,
+                       const Tensor& special_scale) {
+  check_tensor(operation, "special_scale", special_scale, residues.scalar_type());
+  const int64_t limbs = residues.size(residues.dim() - 2);
+  const int64_t specials = special_scale.dim() == 0 ? 0 : special_scale.size(0);
+  check_source_count(operation, "special_scale", specials);
+  if (limbs <= specials)
+    refuse(operation,
+           "the input has " + std::to_string(limbs) + " limbs, " + std::to_string(specials) +
+               " of them special",
+           "At least one limb remains", "Pass residues on basis QP");
+  return specials;
+}
+
 std::vector<int64_t> check_bounds(const char* name, const Tensor& bounds, int64_t q_limbs) {
   check_axes(name, "digit_bounds", bounds, 1, "It is [D + 1]");
   const int64_t count = bounds.size(0);

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import cycle, islice
 from typing import Any
 
@@ -100,8 +101,15 @@ class Ring:
         return self.moduli([primitive_root(q, self.degree) for q in chosen])
 
     def ntt_tables(self, primes: Sequence[int] | None = None) -> Tensor:
-        make = ntt_ops.compact_twiddles if self.cuda_tables else ntt_ops.ntt_tables
-        return make(self.roots(primes), self.degree, self.parameters(primes))
+        """Transform tables of primes; rings share them, as no operator writes to tables."""
+        chosen = self.primes if primes is None else tuple(primes)
+        return _ntt_tables(replace(self, primes=chosen, special=(), batch=(), seed=0))
+
+
+@cache
+def _ntt_tables(ring: Ring) -> Tensor:
+    make = ntt_ops.compact_twiddles if ring.cuda_tables else ntt_ops.ntt_tables
+    return make(ring.roots(), ring.degree, ring.parameters())
 
 
 def ring_of(

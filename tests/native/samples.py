@@ -123,8 +123,8 @@ def packed(ring: Ring) -> tuple[Tensor, Tensor, Tensor]:
 
 def in_passes(ring: Ring, levels: Sequence[int]) -> tuple[Tensor, ...]:
     """A transform whose passes take so many levels; what is 0 is no pass."""
-    twiddles = ntt_ops.compact_twiddles(ring.roots(), ring.degree, ring.parameters())
     schedule = torch.tensor([level for level in levels if level])
+    twiddles = replace(ring, cuda_tables=True).ntt_tables()
     return ring.residues(*ring.batch), schedule, twiddles, ring.parameters()
 
 
