@@ -1,7 +1,7 @@
 // Coefficient-wise operations in one pass over memory: what stands between the operands and the
 // result of a program lies in the first cache, a tile at a time. The rows are computed by the
 // kernels that the single operations call, so the residues are theirs.
-#include "ckks/checks.h"
+#include "ckks/coefficient_program.h"
 #include "ckks/kernels.h"
 #include "common/pool.h"
 #include "common/row_loop.h"
@@ -10,94 +10,8 @@
 namespace fhelium {
 namespace {
 
-constexpr auto kName = "coefficient_program";
-
-/// a + b | a - b | -a | a b | a R | sum of factor x, sum of factor y over (factor, x, y). Factors
-/// in Montgomery form give plain products.
-enum Code : int64_t { kAdd, kSubtract, kNegate, kMultiply, kToMontgomery, kWeightedSums, kCodes };
-constexpr int64_t kOperands[] = {2, 2, 1, 2, 1, 3};
-
-/// Rows that a program writes; the tiles of those that are no results share kRoom words.
-constexpr int64_t kMaxRows = 64, kRoom = 4096;
-
-/// Rows are numbered: the operands', then those that are written, the results first among these.
-struct Step {
-  int64_t code;
-  std::vector<size_t> results, operands;
-};
-
-struct Program {
-  std::vector<Step> steps;
-  int64_t written = 0;  // rows, results included
-};
-
-[[noreturn]] void refuse_program(const std::string& fact) {
-  refuse(kName, fact,
-         "A step is a code, the rows that it writes, of sums their number of terms, and rows that "
-         "are operands or were written before",
-         "Let fhelium.backend.ckks.coefficient_program.CoefficientProgram write it");
-}
-
-/// Read the steps; `constants` says of each operand's row whether it is one number.
-class Reader {
- public:
-  Reader(const std::vector<int64_t>& words, const std::vector<bool>& constants, int64_t results)
-      : words_(words), constants_(constants), known_(constants.size() + kMaxRows) {
-    std::fill_n(known_.begin(), constants.size(), true);
-    while (at_ < words.size()) program.steps.push_back(step());
-    if (results < 1 || results > kMaxRows)
-      refuse_program("it has " + std::to_string(results) + " results");
-    for (int64_t c = 0; c < results; ++c)
-      if (!known_[constants.size() + static_cast<size_t>(c)])
-        refuse_program("result " + std::to_string(c) + " is not written");
-  }
-
-  Program program;
-
- private:
-  int64_t next(int64_t end, const char* what) {
-    const int64_t word = at_ < words_.size() ? words_[at_++] : -1;
-    if (word < 0 || word >= end)
-      refuse_program(std::string("it has the ") + what + " " + std::to_string(word));
-    return word;
-  }
-
-  Step step() {
-    Step step = {next(kCodes, "code"), {}, {}};
-    const bool sums = step.code == kWeightedSums;
-    for (int k = 0; k < (sums ? 2 : 1); ++k) {
-      const int64_t result = next(kMaxRows, "result");
-      step.results.push_back(constants_.size() + static_cast<size_t>(result));
-      program.written = std::max(program.written, result + 1);
-    }
-    const int64_t terms = sums ? next(static_cast<int64_t>(words_.size()), "number of terms") : 1;
-    for (int64_t k = 0; k < terms * kOperands[step.code]; ++k) {
-      const auto row = static_cast<size_t>(next(static_cast<int64_t>(known_.size()), "row"));
-      const bool may_be_constant = step.code <= kMultiply && k == 1;
-      if (!known_[row] || (row < constants_.size() && constants_[row] && !may_be_constant))
-        refuse_program("it reads row " + std::to_string(row) + " in code " +
-                       std::to_string(step.code));
-      step.operands.push_back(row);
-    }
-    for (size_t result : step.results) {
-      known_[result] = true;
-      if (sums) check_apart(step, result);
-    }
-    return step;
-  }
-
-  /// Sums are written while their operands are read, and to two rows.
-  void check_apart(const Step& step, size_t result) {
-    const auto read = std::count(step.operands.begin(), step.operands.end(), result);
-    if (read > 0 || step.operands.empty() || step.results[0] == step.results[1])
-      refuse_program("a sum is written to row " + std::to_string(result));
-  }
-
-  const std::vector<int64_t>& words_;
-  const std::vector<bool>& constants_;
-  std::vector<bool> known_;
-  size_t at_ = 0;
-};
+/// The tiles of rows that are no results share so many words.
+constexpr int64_t kRoom = 4096;
 
 /// A row as steps see it: where the tile at hand begins, and the distance between coefficients.
 template <class Word>
@@ -108,12 +22,12 @@ struct Row {
 
 /// Compute n coefficients of every row.
 template <class Word>
-void run_steps(const std::vector<Step>& steps, const std::vector<Row<Word>>& rows, int64_t n,
+void run_steps(const std::vector<ProgramStep>& steps, const std::vector<Row<Word>>& rows, int64_t n,
                std::vector<KeySwitchTerm<Word>>& terms, const Modulus<Word>& m) {
   const RnsKernels<Word>& kernels = rns_kernels<Word>();
   const BinaryRow<Word> binary[] = {kernels.add, kernels.subtract, nullptr,
                                     kernels.multiply_montgomery};
-  for (const Step& step : steps) {
+  for (const ProgramStep& step : steps) {
     const auto operand = [&](size_t k) { return rows[step.operands[k]]; };
     Word* const out = rows[step.results[0]].data;
     if (step.code == kNegate || step.code == kToMontgomery) {
@@ -160,21 +74,6 @@ struct Operands {
   }
 };
 
-void check_operands(const std::vector<Tensor>& ciphertexts, const std::vector<Tensor>& plaintexts) {
-  if (ciphertexts.empty())
-    refuse(kName, "there is no ciphertext", "A result has the shape of the ciphertexts",
-           "Pass at least one");
-  const Tensor& like = ciphertexts[0];
-  check_residues(kName, "ciphertexts", like, 3, "A ciphertext is [component, *batch, limb, N]");
-  for (const Tensor& ciphertext : ciphertexts) {
-    Sizes needed = sizes_of(like);
-    if (ciphertext.dim() == like.dim()) needed[0] = ciphertext.size(0);
-    check_shape(kName, "ciphertexts", ciphertext, like.scalar_type(), needed,
-                "The ciphertexts have one shape but for their components");
-  }
-  for (const Tensor& plaintext : plaintexts) check_plaintext(kName, like, plaintext);
-}
-
 /// The rows of one limb of one batch item, and how far each moves from tile to tile.
 template <class Word>
 struct TileRows {
@@ -196,8 +95,8 @@ Tensor run_program(std::vector<Tensor>& ciphertexts, std::vector<Tensor>& plaint
                    const Tensor& rns_params) {
   const Tensor& like = ciphertexts[0];
   const Operands<Word> operands(ciphertexts, plaintexts);
-  const Program program = Reader(words, operands.constants, components).program;
-  const auto moduli = check_parameters<Word>(kName, rns_params, like.size(like.dim() - 2));
+  const CoefficientProgram program = read_program(words, operands.constants, components);
+  const auto moduli = check_parameters<Word>(kProgramName, rns_params, like.size(like.dim() - 2));
   Sizes shape = sizes_of(like);
   shape[0] = components;
   Tensor result = empty_result(like, shape);
@@ -206,7 +105,8 @@ Tensor run_program(std::vector<Tensor>& ciphertexts, std::vector<Tensor>& plaint
   const int64_t scratch = std::max<int64_t>(program.written - components, 1);
   const int64_t tile = std::min<int64_t>(512, kRoom / scratch / 8 * 8);
   double cost = 0;
-  for (const Step& step : program.steps) cost += 0.4 * static_cast<double>(step.operands.size());
+  for (const ProgramStep& step : program.steps)
+    cost += 0.4 * static_cast<double>(step.operands.size());
   for_each_row(out.limbs, batches, out.degree, cost, [&](int64_t limb, int64_t batch) {
     alignas(64) Word room[kRoom];
     TileRows<Word> at;
@@ -230,7 +130,7 @@ Tensor run_program(std::vector<Tensor>& ciphertexts, std::vector<Tensor>& plaint
 Tensor coefficient_program(std::vector<Tensor> ciphertexts, std::vector<Tensor> plaintexts,
                            const std::vector<int64_t> program, int64_t components,
                            const Tensor rns_params) {
-  check_operands(ciphertexts, plaintexts);
+  check_program_operands(kProgramName, ciphertexts, plaintexts);
   return for_word_of(ciphertexts[0], [&](auto word) {
     return run_program<decltype(word)>(ciphertexts, plaintexts, program, components, rns_params);
   });

@@ -297,12 +297,12 @@ SAMPLES: dict[str, Callable[[Ring], tuple[Any, ...]]] = {
         ring.parameters(),
     ),
     # k x - w, with a constant beside a plaintext of every coefficient.
-    "fhelium_ckks_ops::coefficient_program": lambda dtype: (
-        [residues(2, 4, dtype=dtype)],
-        [residues(4, seed=1, dtype=dtype), residues(1, seed=2, dtype=dtype)[..., :1]],
+    "fhelium_ckks_ops::coefficient_program": lambda ring: (
+        [ring.residues(2, *ring.batch)],
+        [ring.residues(*ring.batch, seed=1), ring.residues(seed=2)[..., :1]],
         [3, 0, 0, 3, 3, 1, 1, 3, 1, 0, 4, 2],
         2,
-        parameters(dtype),
+        ring.parameters(),
     ),
     "fhelium_ckks_ops::ciphertext_product": two_ciphertexts,
     "fhelium_ckks_ops::ciphertext_square": lambda ring: (
