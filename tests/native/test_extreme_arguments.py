@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tests.native.samples import DEGREE, PRIMES, SAMPLES, SPECIAL, TYPES
+from tests.native.rings import DEGREE, PRIMES, SPECIAL, TYPES, Ring
+from tests.native.samples import SAMPLES
 from tests.programs import run_python
 
 LIMBS = (len(PRIMES), len(PRIMES + SPECIAL))
@@ -27,7 +28,7 @@ def without_limbs(argument: object) -> object:
 def test_residues_without_a_limb(name: str, dtype: torch.dtype) -> None:
     """They are refused by name, or give a result that has no number in it."""
     namespace, _, base = name.partition("::")
-    arguments = [without_limbs(argument) for argument in SAMPLES[name](dtype)]
+    arguments = [without_limbs(argument) for argument in SAMPLES[name](Ring(dtype))]
     try:
         result = getattr(getattr(torch.ops, namespace), base)(*arguments)
     except RuntimeError as error:
@@ -45,7 +46,7 @@ def is_emptied(argument: object) -> bool:
 def test_numbers_of_no_residue(name: str) -> None:
     families = torch.ops.fhelium_rns_ops, torch.ops.fhelium_ckks_ops
     family = next(f for f in families if f"{f.name}::{name}" in SAMPLES)
-    residues, *rest, params = SAMPLES[f"{family.name}::{name}"](torch.int64)
+    residues, *rest, params = SAMPLES[f"{family.name}::{name}"](Ring())
     with pytest.raises(RuntimeError, match=f"{name}: the residues have 0 limbs, needed is at le"):
         getattr(family, name)(residues[:, :0], *rest, params[:, :0])
 

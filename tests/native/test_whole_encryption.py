@@ -229,7 +229,7 @@ def test_a_key_is_not_made_over_its_own_source():
 @pytest.mark.parametrize("table", [5, 6])
 def test_a_key_is_not_made_over_the_tables_that_it_is_made_with(dtype, table):
     """Its rows are written while the tables are read."""
-    arguments = list(SAMPLES["fhelium_ckks_ops::make_switching_key_"](dtype))
+    arguments = list(SAMPLES["fhelium_ckks_ops::make_switching_key_"](Ring(dtype)))
     key, wanted = arguments[0], arguments[table]
     room = torch.zeros(wanted.numel() * wanted.element_size() // 8 + key.numel(), dtype=torch.int64)
     own = room.view(wanted.dtype)[: wanted.numel()].view(wanted.shape).copy_(wanted)
