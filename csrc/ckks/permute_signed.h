@@ -10,13 +10,14 @@ namespace fhelium {
 ///
 /// X^j goes to X^(j g) and X^n is -1. Position k is reached from j = k g^-1 mod 2n where that is
 /// below n, else from j - n with the sign turned, because (j - n) g = k + n mod 2n for odd g.
-/// Not inline: a loop of its own takes conditional moves, which random signs need.
 template <class Word>
-[[gnu::noinline]] void permute_signed(Word* out, const Word* in, i64 step, i64 n, u64 inverse,
-                                      const Modulus<Word>& m) {
+void permute_signed(Word* out, const Word* in, i64 step, i64 n, u64 inverse,
+                    const Modulus<Word>& m) {
   const Word q = m.q;
   const u64 sign = (u64)n, low = sign - 1;
-  for (u64 k = 0, j = 0; k < (u64)n; ++k, j += inverse) {
+  u64 j = 0;
+#pragma GCC unroll 4
+  for (i64 k = 0; k < n; ++k, j += inverse) {
     const Word x = in[(i64)(j & low) * step];
     out[k] = (j & sign) ? negate_modular(x, q) : x;
   }
