@@ -103,14 +103,17 @@ def test_steps_are_the_single_operators(seed, word, batch, n, view, pattern):
 
 
 @each_word
-def test_thread_count_does_not_matter(word: Word):
+def test_several_tiles_and_threads(word: Word):
     moduli = [primes(bits, 1, 64)[0] for bits in word.sizes[2:5]]
     x = residues((2, 9, 3, 4096), moduli, word=word)
+    constant, params = residues((3, 1), moduli, word=word), parameters(moduli, word=word)
     words = random_program(random.Random(1), [0, 1], [2])
-    assert_unchanged_and_equal_for_threads(
-        lambda a, k, params: ckks.coefficient_program([a], [k], words, RESULTS, params),
-        x, residues((3, 1), moduli, word=word), parameters(moduli, word=word),
-    )  # fmt: skip
+
+    def run(a, k, params):
+        return ckks.coefficient_program([a], [k], words, RESULTS, params)
+
+    assert_unchanged_and_equal_for_threads(run, x, constant, params)
+    assert torch.equal(run(x, constant, params), one_by_one(words, [*x, constant], params))
 
 
 MODULI = primes(45, 3, 64)
