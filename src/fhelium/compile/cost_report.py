@@ -192,7 +192,7 @@ def _times(
     if profile is None:
         return dict.fromkeys(calls)
     times = {op: profile.predict(op.name, *_place(call), call.count) for op, call in calls.items()}
-    fused = profile.device == "cpu"  # no other device has regions
+    fused = profile.device == "cpu"  # as linking fuses
     ends = region_ends(program, config, builtin_registry()) if fused else {}
     for end in dict.fromkeys(ends.values()):
         if end not in times:
