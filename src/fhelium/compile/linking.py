@@ -52,7 +52,8 @@ def link(compilation: Compilation, backend: OperationBackend) -> ProgramExecutab
         PrepareOperationOperandsPass(backend.registry),
     )
     on_cpu = all(tensor.device.type == "cpu" for tensor in own.material_bindings.values())
-    regions = (FuseRegionsPass(backend.registry),) if on_cpu else ()  # elsewhere each step is a launch
+    # Elsewhere each step of a region is a launch of its own.
+    regions = (FuseRegionsPass(backend.registry),) if on_cpu else ()
     linked = Pipeline((*passes, *regions)).run(own)
     linked.workspace[ProgramDispatchTable] = _resolved(linked, backend)
     _require_bound(linked)
