@@ -8,7 +8,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rns_oracle import (
+
+from tests.native.rns_oracle import (
     INT64,
     VIEWS,
     WORDS,
