@@ -148,3 +148,20 @@ def test_torch_functions_are_captured_by_the_names_of_their_parameters() -> None
     found = capture(lambda x: torch.roll(input=torch.mul(other=2, input=x), shifts=1, dims=(-1,)))
     names = [op.name for op in found.program.operations]
     assert names == ["semantic.multiply_scalar", "semantic.roll", "func.return"]
+
+
+@pytest.mark.parametrize(
+    ("remedy", "function"),
+    [
+        ("fhelium.compile.polynomial", lambda x: x > 0),
+        ("fhelium.compile.polynomial", torch.nn.functional.relu),
+        ("fhelium.compile.polynomial", lambda x: x.sigmoid()),
+        ("mask of zeros and ones", lambda x: x[3]),
+        ("engine.decrypt_message", lambda x: x.item()),
+        (r"x.sum\(\) / n", torch.mean),
+        ("compute it before encryption", lambda x: x.cumsum(0)),
+    ],
+)
+def test_what_to_write_instead_is_said(remedy: str, function) -> None:
+    with pytest.raises(CaptureError, match=remedy):
+        capture(lambda x: function(x))

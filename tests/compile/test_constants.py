@@ -61,8 +61,8 @@ def test_a_difference_and_a_quotient_are_a_sum_and_a_product() -> None:
 
 
 WRONG = {
-    "f32 should be of base attribute f64": "[1.0 : f32]",
-    "1 : i64 should be of base attribute float": "[1 : i64]",
+    "1.000000e+00 : f32, needed are float64 numbers": "[1.0 : f32]",
+    "a constant holds 1 : i64, needed are float64 numbers": "[1 : i64]",
     "a constant holds 0 numbers, needed is at least one": "[]",
     "a constant holds inf, needed are finite numbers": "[1.0 : f64, 0x7FF0000000000000 : f64]",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import torch
 
 from fhelium import CkksConfig, Preset
 from fhelium import compile as fc
-from fhelium.errors import PassError
+from fhelium.errors import CaptureError, CompileInputError, PassError
 from tests.compile.support import CompileRing
 from tests.compile.test_compiled_functions import clear_message, require_right
 
@@ -89,6 +90,43 @@ def test_two_layers_with_an_activation(deep: CompileRing) -> None:
     )
     expected = (x[:8] @ first + 0.25) ** 2 @ second
     require_right(deep, function(deep.encrypt(x)), expected.repeat(256))
+
+
+def test_layers_of_odd_widths_meet_their_bias_and_the_next_layer(deep: CompileRing) -> None:
+    first, second, bias = matrix(6, 3) / 4, matrix(3, 5) / 4, torch.tensor([0.5, -0.25, 0.125])
+    x = periodic(3)
+    expected = (x[:6] @ first + bias) * bias @ second
+    for inputs in ({"x": fc.encrypted(slots=PERIOD)}, None):  # known to repeat, and not known
+        function = fc.compile(
+            lambda x: (x @ first + bias) * bias @ second, inputs=inputs, keys=[deep.keys]
+        )
+        found = function(deep.encrypt(x))
+        padded = torch.nn.functional.pad(expected, (0, 3))
+        require_right(deep, found, padded.repeat(64))
+
+
+@pytest.mark.parametrize("inputs", [{"x": fc.encrypted(slots=PERIOD)}, None])
+def test_a_sum_after_a_matrix_product_takes_its_columns_alone(
+    deep: CompileRing, inputs: dict[str, fc.InputSpec] | None
+) -> None:
+    weights, x = matrix(8, 4) / 4, periodic(2)
+    function = fc.compile(lambda x: (x @ weights + 0.25).sum(), inputs=inputs, keys=[deep.keys])
+    expected = (x[:8] @ weights + 0.25).sum().expand(512)
+    require_right(deep, function(deep.encrypt(x)), expected)
+
+
+@pytest.mark.parametrize("function", [torch.sum, lambda y: torch.roll(y, 1)])
+def test_what_fills_a_period_up_is_no_value(ring: CompileRing, function: Any) -> None:
+    weights = matrix(8, 3)
+    with pytest.raises(CaptureError, match=r"3 values in a period of 4 .*columns of zeros, 4 in"):
+        ring.capture(lambda x: function(x @ weights + 1), x=fc.encrypted(slots=8))
+
+
+@pytest.mark.parametrize("spec", [fc.encrypted, fc.plaintext, fc.message])
+@pytest.mark.parametrize("slots", [0, 30])
+def test_a_period_is_a_power_of_two(spec: Any, slots: int) -> None:
+    with pytest.raises(CompileInputError, match=r"no power of two.*zeros and say slots=(1|32)"):
+        spec(slots=slots)
 
 
 def test_sums_of_slots(deep: CompileRing) -> None:

@@ -10,7 +10,7 @@ from torch import fx
 from xdsl.ir import SSAValue
 
 from fhelium.compile.borders import close_borders
-from fhelium.compile.captured_functions import MEANINGS, Emitter, Unsupported
+from fhelium.compile.captured_functions import MEANINGS, Emitter, Unsupported, unknown
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.engine_capture import capture_calls
 from fhelium.compile.public_numbers import write_number
@@ -169,17 +169,19 @@ def _written(emit: Emitter, node: fx.Node, values: dict[fx.Node, Any]) -> Any:
         if any(isinstance(v, SSAValue) and v.type in NUMBER_TYPES for v in arguments):
             raise Unsupported("a vector meets a public number of a run, captured is a tensor")
         if meaning is None:
-            raise Unsupported(f"{shown} is called")
+            raise unknown(shown)
         options = {key: value_of(argument) for key, argument in node.kwargs.items()}
         return meaning(emit, *arguments, **options)
     except (Unsupported, TypeError) as error:
-        found = str(error) if isinstance(error, Unsupported) else f"{shown} is called otherwise"
+        refused = (
+            error if isinstance(error, Unsupported) else Unsupported(f"{shown} is called otherwise")
+        )
         known = sorted({name for name in MEANINGS if isinstance(name, str)})
         raise CaptureError(
             node.meta["place"],
-            found,
+            str(refused),
             f"Captured are + - * / with numbers and public vectors, and {', '.join(known)}",
-            "Use these, or compute it before encryption",
+            refused.remedy,
             function=shown,
         ) from error
 

@@ -17,7 +17,11 @@ from fhelium.ir.program import Program
 
 
 class Unsupported(Exception):  # noqa: N818, it becomes a CaptureError with the source line
-    """A call that no operation stands for."""
+    """A call that no operation stands for, and what to write instead where that is known."""
+
+    def __init__(self, fact: str, remedy: str = "Use these, or compute it before encryption"):
+        super().__init__(fact)
+        self.remedy = remedy
 
 
 class Emitter:
@@ -31,7 +35,7 @@ class Emitter:
         self.block = program.block
         self._program = program
         # The tensor stays with its value: the id of one that is gone may be another's.
-        self._constants: dict[int, tuple[torch.Tensor, SSAValue]] = {}
+        self._constants: dict[tuple[int, bool], tuple[torch.Tensor, SSAValue]] = {}
 
     def __call__(
         self, operation: type[semantic.SemanticOperation], *operands: SSAValue, **attributes: Any
@@ -42,14 +46,27 @@ class Emitter:
         self.block.add_op(made)
         return made.results[0]
 
-    def constant(self, numbers: torch.Tensor) -> SSAValue:
-        """Return the value of a public vector; the same tensor is written once."""
-        if id(numbers) not in self._constants:
-            kind = semantic.TensorType.of(role="message", slots=numbers.shape[-1])
-            made = ConstantOp.of(numbers, kind)
+    def constant(self, numbers: torch.Tensor, *, padded: bool = False) -> SSAValue:
+        """Return the value of a public vector; the same tensor is written once.
+
+        Args:
+            numbers: One axis.
+            padded: Whether zeros fill it up to a power of two, as they do the result of a product
+                with a matrix of as many columns.
+        """
+        key, count = (id(numbers), padded), numbers.shape[-1]
+        if key not in self._constants:
+            kind = semantic.TensorType.of(role="message", slots=count)
+            filled = torch.nn.functional.pad(numbers, (0, _width(count) - count))
+            made = ConstantOp.of(filled if padded else numbers, kind)
             self._program.block.add_op(made)
-            self._constants[id(numbers)] = numbers, made.result
-        return self._constants[id(numbers)][1]
+            self._constants[key] = numbers, made.result
+        return self._constants[key][1]
+
+
+def _width(count: int) -> int:
+    """Return the smallest power of two that holds so many values."""
+    return 1 << (count - 1).bit_length()
 
 
 def _public(value: Any) -> float | torch.Tensor:
@@ -66,8 +83,8 @@ def _public(value: Any) -> float | torch.Tensor:
     return float(value)
 
 
-def _operand(emit: Emitter, value: Any) -> SSAValue | float:
-    """Return an operand: a vector of the Program, a constant that joins it, or a number."""
+def _operand(emit: Emitter, value: Any, partner: Any = None) -> SSAValue | float:
+    """Return an operand: a vector of the Program, a constant that meets one, or a number."""
     if isinstance(value, SSAValue):
         return value
     found = _public(value)
@@ -76,12 +93,12 @@ def _operand(emit: Emitter, value: Any) -> SSAValue | float:
     if found.ndim > 1 or not found.numel():
         shape = tuple(found.shape)
         raise Unsupported(f"a vector meets a Tensor of shape {shape}, captured is one axis")
-    return emit.constant(found)
+    return emit.constant(found, padded=semantic.count_of(partner) == len(found))
 
 
 def _commutative(emit: Emitter, vectors: Any, number: Any, input: Any, other: Any) -> SSAValue:
     """Write the operation on two vectors, or the one on a vector and a number."""
-    first, second = _operand(emit, input), _operand(emit, other)
+    first, second = _operand(emit, input, other), _operand(emit, other, input)
     if not isinstance(first, SSAValue):
         first, second = second, first
     assert isinstance(first, SSAValue)
@@ -139,6 +156,7 @@ def _roll(emit: Emitter, input: SSAValue, shifts: Any, dims: Any = None) -> SSAV
         raise Unsupported(f"torch.roll has shifts {step!r}, captured is one int")
     if axis not in (None, -1):
         raise Unsupported(f"torch.roll has dims {axis!r}, slots are the last axis, -1")
+    _require_full_period(input, "roll")
     return emit(semantic.RollOp, input, step=step)
 
 
@@ -212,10 +230,21 @@ def _sum(emit: Emitter, input: SSAValue, dim: Any = None, keepdim: bool = False)
     axis = dim[0] if isinstance(dim, tuple | list) and len(dim) == 1 else dim
     if axis not in (None, -1):
         raise Unsupported(f"torch.sum has dim {dim!r}, slots are the last axis, -1")
-    period = input.type.known.get("slots") if isinstance(input.type, semantic.TensorType) else None
-    if period is not None and period & (period - 1):
-        raise Unsupported(f"a sum over a period of {period} slots, captured are powers of two")
+    period = _require_full_period(input, "sum")
     return emit(semantic.SumOp, input, **({} if period is None else {"period": period}))
+
+
+def _require_full_period(vector: SSAValue, function: str) -> int | None:
+    """Refuse what would take the slots that fill a period up for values; return the period."""
+    count = semantic.count_of(vector)
+    if count is not None and count != _width(count):
+        raise Unsupported(
+            f"torch.{function} meets a vector of {count} values in a period of {_width(count)} "
+            "slots, whose others need not be 0",
+            f"Give the matrix that makes it columns of zeros, {_width(count)} in all, or work on "
+            "the values after decryption",
+        )
+    return count
 
 
 def _matrix_product(emit: Emitter, lhs: Any, rhs: Any) -> SSAValue:
@@ -234,11 +263,7 @@ def _linear(emit: Emitter, input: SSAValue, weight: Any, bias: Any = None) -> SS
     if not isinstance(weight, torch.Tensor) or weight.ndim != 2:
         raise Unsupported("torch.nn.functional.linear without a public matrix")
     product = _matrix_product(emit, input, weight.T)
-    if bias is None:
-        return product
-    period = 1 << (len(bias) - 1).bit_length()
-    padded = torch.nn.functional.pad(torch.as_tensor(bias), (0, period - len(bias)))
-    return _add(emit, product, padded)
+    return product if bias is None else _add(emit, product, torch.as_tensor(bias))
 
 
 def _assume(emit: Emitter, vector: SSAValue, bound: Any) -> SSAValue:
@@ -266,6 +291,26 @@ _FUNCTIONS: dict[Callable[..., SSAValue], tuple[Any, ...]] = {
     _matrix_product: (operator.matmul, torch.matmul, torch.dot, "matmul", "dot"),
     _linear: (torch.nn.functional.linear,),
 }
+
+_REMEDIES = {
+    "Approximate it by fhelium.compile.polynomial(x, coefficients) on the interval of the values": (
+        "gt ge lt le eq ne where relu gelu silu sigmoid special_expit tanh exp log sqrt rsqrt sin "
+        "cos abs max min amax amin maximum minimum clamp clip floor round softmax reciprocal erf"
+    ),
+    "Multiply with a mask of zeros and ones, and move slots with torch.roll": (
+        "getitem select narrow index_select gather"
+    ),
+    "Return the vector; its owner reads it with engine.decrypt_message": "item tolist numpy cpu",
+    "Write x.sum() / n": "mean",
+}
+
+
+def unknown(shown: str) -> Unsupported:
+    """Return what is said of a function that no operation stands for."""
+    name = shown.rpartition(".")[2]
+    found = (remedy for remedy, names in _REMEDIES.items() if name in names.split())
+    return Unsupported(f"{shown} is called", *next(zip(found), ()))
+
 
 MEANINGS = {target: meaning for meaning, targets in _FUNCTIONS.items() for target in targets}
 """The meaning of each captured function, operator and method name."""

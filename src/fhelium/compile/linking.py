@@ -80,7 +80,7 @@ def _require_bound(compilation: Compilation) -> None:
             "link",
             f"{len(missing)} of {len(symbols)} materials are not bound: {missing}",
             "A Program computes with the keys and tables it names",
-            "Call prepare_material_bindings(compilation, resources=..., keys=...); make a missing "
-            "key with the Engine",
+            "Make a missing key with the Engine; give it to a compiled function by keys= or its "
+            "add_keys, and to a compilation by prepare_material_bindings",
             missing=tuple(missing),
         )

@@ -8,6 +8,7 @@ from typing import Any
 from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Attribute
 
+from fhelium.errors import CompileInputError
 from fhelium.ir.dialects.semantic import TensorType
 from fhelium.values import PolynomialDomain, ResidueRepresentation
 
@@ -25,6 +26,16 @@ class InputSpec:
 
     role: str
     axes: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        slots = self.axes.get("slots")
+        if slots is not None and (slots < 1 or slots & (slots - 1)):
+            raise CompileInputError(
+                f"{self.role}(slots={slots})",
+                f"{slots} is no power of two",
+                "The number of slots is one, and a vector repeats until all are full",
+                f"Fill it up with zeros and say slots={1 << max(slots - 1, 0).bit_length()}",
+            )
 
     @property
     def is_number(self) -> bool:

@@ -21,6 +21,7 @@ from fhelium.ir.dialects.semantic import (
     MultiplyScalarOp,
     RollOp,
     TensorType,
+    count_of,
 )
 
 
@@ -53,15 +54,16 @@ class ExpandMatrixProductsPass(CompilePass):
 
     def run(self, compilation: Compilation) -> None:
         slots = compilation.workspace.config.num_slots
-        for index, operation in enumerate(compilation.program.operations):
-            if not isinstance(operation, MatrixProductOp):
-                continue
-            known = operation.input.type
-            assert isinstance(known, TensorType)
-            period = known.known.get("slots", slots)
+        found = [
+            (index, operation, count_of(operation.input))
+            for index, operation in enumerate(compilation.program.operations)
+            if isinstance(operation, MatrixProductOp)
+        ]
+        for index, operation, count in found:  # the types are those of before any expansion
+            period = slots if count is None else 1 << (count - 1).bit_length()
             attributes = operation.python_attributes()
             rows, columns = attributes["rows"], attributes["columns"]
-            if rows > period or period & (period - 1) or columns > slots:
+            if rows > (count or slots) or max(period, columns) > slots:
                 raise self.refusal(
                     index,
                     operation.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
@@ -27,11 +28,21 @@ from fhelium.ir.types import VALUE_AXES, StatefulType
 
 @irdl_attr_definition
 class TensorType(StatefulType):
-    """A vector of slots. An input's type also says its role and what is known of its state."""
+    """A vector of slots. An input's type also says its role and what is known of its state.
+
+    ``slots`` is how many values it has before they repeat; where that is no power of two, zeros or
+    what became of them fill up to the next one.
+    """
 
     name = "semantic.tensor"
     VALUE_CLASS: ClassVar[str] = "Tensor"
     AXES: ClassVar[tuple[str, ...]] = ("role", "slots", *VALUE_AXES)
+
+
+def count_of(vector: Any) -> int | None:
+    """Return how many values a vector has before they repeat; None where that is not known."""
+    kind = vector.type if isinstance(vector, SSAValue) else None
+    return kind.known.get("slots") if isinstance(kind, TensorType) else None
 
 
 class MeaningfulOperation(DescribedOperation):
@@ -58,10 +69,10 @@ class SemanticOperation(MeaningfulOperation):
 
     @classmethod
     def result_type_of(cls, operands: Sequence[SSAValue]) -> TensorType:
-        """Return the type of the result: the operands' period, where they have one."""
+        """Return the type of the result: the operands' common period, where they have one."""
         types = [value.type for value in operands if isinstance(value.type, TensorType)]
         periods = [kind.known["slots"] for kind in types if "slots" in kind.known]
-        return TensorType.of(slots=max(periods) if len(periods) == len(types) else None)
+        return TensorType.of(slots=math.lcm(*periods) if len(periods) == len(types) else None)
 
 
 class BinaryOperation(SemanticOperation):
@@ -200,6 +211,12 @@ class MatrixProductOp(SemanticOperation):
     matrix = operand_def(TensorType)
     rows = prop_def(IntegerAttr)
     columns = prop_def(IntegerAttr)
+
+    @classmethod
+    def make(cls, *operands: SSAValue, result_type: Attribute, **attributes: Any) -> Self:
+        """Build the operation; its result has as many values as the matrix has columns."""
+        kind = TensorType.of(slots=attributes["columns"])
+        return super().make(*operands, result_type=kind, **attributes)
 
     @staticmethod
     def reference(

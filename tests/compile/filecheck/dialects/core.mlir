@@ -28,7 +28,7 @@ func.func @f(%x: !ckks.ciphertext {core.name = "x"}) -> !ckks.ciphertext {
   %0 = "core.constant"() <{value = [1 : i64]}> : () -> !codec.message
   func.return %x : !ckks.ciphertext
 }
-// CHECK: ProgramError: Program.verify: operation 0 (core.constant): 1 : i64 should be of base attribute float. Every operation obeys its declaration. Correct it.
+// CHECK: ProgramError: Program.verify: operation 0 (core.constant): a constant holds 1 : i64, needed are float64 numbers. Every operation obeys its declaration. Correct it.
 // -----
 func.func @f(%x: !ckks.ciphertext {core.name = "x"}) -> !ckks.ciphertext {
   %0 = "core.resource"() <{symbol = "process-group"}> : () -> !ckks.ciphertext
