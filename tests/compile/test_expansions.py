@@ -122,6 +122,13 @@ def test_what_fills_a_period_up_is_no_value(ring: CompileRing, function: Any) ->
         ring.capture(lambda x: function(x @ weights + 1), x=fc.encrypted(slots=8))
 
 
+@pytest.mark.parametrize("function", [torch.sum, lambda w: torch.roll(w + 1, 1)])
+def test_public_vectors_that_are_passed_are_rolled_before(ring: CompileRing, function: Any) -> None:
+    compiled = fc.compile(lambda x, w: x * function(w), keys=[ring.keys])
+    with pytest.raises(PassError, match=r"public one that a run passes.*before the call"):
+        compiled(ring.encrypt(clear_message(1)), clear_message(2))
+
+
 @pytest.mark.parametrize("spec", [fc.encrypted, fc.plaintext, fc.message])
 @pytest.mark.parametrize("slots", [0, 30])
 def test_a_period_is_a_power_of_two(spec: Any, slots: int) -> None:

@@ -12,7 +12,7 @@ from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
 from fhelium.ir.dialects.core import ConstantOp
 from fhelium.ir.dialects.logical import LOGICAL, ROLES, LogicalOperation, result_role
-from fhelium.ir.dialects.semantic import SemanticOperation, TensorType
+from fhelium.ir.dialects.semantic import RollOp, SemanticOperation, SumOp, TensorType
 
 _LOGICAL = {
     operation.SEMANTIC: operation
@@ -59,6 +59,14 @@ class LowerSemanticToLogicalPass(CompilePass):
                         "Run ExpandMatrixProductsPass and ExpandPolynomialsPass before",
                     )
                 role = result_role([value.type for value in operation.operands])
+                if role == "message" and isinstance(operation, RollOp | SumOp):
+                    raise self.refusal(
+                        program.operations.index(operation),
+                        operation.name,
+                        "its vector is a public one that a run passes",
+                        "Rotations are for ciphertexts, and a public vector enters as it is",
+                        "Roll it, or add it up, before the call, and pass what comes out",
+                    )
                 slots = operation.results[0].type
                 assert isinstance(slots, TensorType)
                 made = _LOGICAL[type(operation)].make(
