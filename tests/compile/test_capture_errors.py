@@ -165,3 +165,18 @@ def test_torch_functions_are_captured_by_the_names_of_their_parameters() -> None
 def test_what_to_write_instead_is_said(remedy: str, function) -> None:
     with pytest.raises(CaptureError, match=remedy):
         capture(lambda x: function(x))
+
+
+@pytest.mark.parametrize(
+    ("shown", "function"),
+    [
+        (
+            r"capture of Linear: the function takes \*args.*lambda x: module\(x\)",
+            torch.nn.Linear(8, 8),
+        ),
+        (r"builtin_function_or_method are not known.*lambda x: f\(x\)", torch.square),
+    ],
+)
+def test_the_decorator_says_at_once_what_it_takes(shown: str, function) -> None:
+    with pytest.raises(CompileInputError, match=shown):
+        fc.compile(function)

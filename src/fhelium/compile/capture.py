@@ -93,23 +93,25 @@ def capture(
     return Compilation(program, workspace)
 
 
-def _require_parameters(name: str, function: Callable[..., Any], inputs: Mapping[str, Any]) -> None:
+def signature_of(name: str, function: Callable[..., Any]) -> inspect.Signature:
+    """Return the signature of a function whose inputs all have names."""
     try:
-        parameters = inspect.signature(function).parameters
+        signature = inspect.signature(function)
     except (TypeError, ValueError) as error:
         raise CompileInputError(
             f"capture of {name}",
             f"the parameters of a {type(function).__name__} are not known",
             "Inputs are named as the function's parameters",
-            "Capture a Python function that calls it",
+            "Capture a Python function that calls it, such as lambda x: f(x)",
         ) from error
+    parameters = signature.parameters
     variadic = [p.name for p in parameters.values() if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
     if variadic:
         raise CompileInputError(
             f"capture of {name}",
             f"the function takes *{variadic[0]}",
             "A Program has a fixed list of inputs",
-            "Capture a function with named parameters",
+            "Capture a function with named parameters, such as lambda x: module(x)",
         )
     nameless = [p.name for p in parameters.values() if p.kind is p.POSITIONAL_ONLY]
     if nameless:
@@ -119,6 +121,11 @@ def _require_parameters(name: str, function: Callable[..., Any], inputs: Mapping
             "Inputs are passed by their names",
             "Leave the / out of the function's parameters",
         )
+    return signature
+
+
+def _require_parameters(name: str, function: Callable[..., Any], inputs: Mapping[str, Any]) -> None:
+    parameters = signature_of(name, function).parameters
     if set(parameters) != set(inputs):
         raise CompileInputError(
             f"capture of {name}",

@@ -13,7 +13,7 @@ import torch
 
 from fhelium.backend import OperationBackend
 from fhelium.backend.ckks import CkksDeviceResources
-from fhelium.compile.capture import capture
+from fhelium.compile.capture import capture, signature_of
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.default_pipeline import default_lower_and_fuse_pipeline
 from fhelium.compile.executable import ProgramExecutable
@@ -284,7 +284,7 @@ def _signature(source: Source, specs: Mapping[str, GivenSpec]) -> inspect.Signat
     if isinstance(source, Program):
         found = inspect.Signature([inspect.Parameter(name, kind) for name in source.input_names])
     else:
-        found = inspect.signature(source)
+        found = signature_of(getattr(source, "__name__", type(source).__name__), source)
     unknown = specs.keys() - found.parameters.keys()
     if unknown:
         raise CompileInputError(
