@@ -38,17 +38,18 @@ def kernel_objects() -> list[str]:
     ]
     found = [
         [
-            str(path)
+            path
             for family in ("ntt", "rns", "ckks")
             for isa in ("portable", "avx2", "avx512")
             for path in sorted(build.glob(f"{family}/*_{isa}.cpp.o"))
         ]
-        for build in sorted(builds, key=lambda build: build.stat().st_mtime)
+        for build in builds
     ]
     compiled = [objects for objects in found if objects]
     if not compiled:
         raise FileNotFoundError("no compiled kernels under build/. Run make native.")
-    return compiled[-1]
+    last = max(compiled, key=lambda objects: max(path.stat().st_mtime for path in objects))
+    return [str(path) for path in last]
 
 
 def compile_program(source: Path, target: Path, *flags: str) -> Path:
