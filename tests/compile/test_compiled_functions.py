@@ -19,6 +19,7 @@ from fhelium.errors import (
     BoundError,
     CompileInputError,
     DepthExhaustedError,
+    ExecutionInputError,
     LinkError,
 )
 from fhelium.ir.dialects import ckks
@@ -131,6 +132,20 @@ def test_encoded_inputs_and_batches(ring: CompileRing) -> None:
     require_right(ring, function(ciphertext, plaintext), x * WEIGHTS)
 
 
+def test_batch_axes_broadcast(ring: CompileRing) -> None:
+    function = fc.compile(lambda x, m: x * m + torch.roll(x, 1), keys=[ring.keys])
+    x, rows = clear_message(8), clear_message(9, 2, 3)
+    for first, second in ((x, rows), (rows, x), (rows[:, :1], rows[:1]), (rows[0], rows)):
+        expected = first * second + torch.roll(first, 1, -1)
+        one, other = (ring.encrypt(message) for message in (first, second))
+        require_right(ring, function(one, other), expected)
+        require_right(ring, function(one, second), expected)
+    encoded = ring.engine.prepare_plaintext(rows, like=ring.encrypt(x))
+    require_right(ring, fc.compile(lambda x, p: x * p)(ring.encrypt(x), encoded), x * rows)
+    with pytest.raises(ExecutionInputError, match=r"\(2, 3\) for x, \(2,\) for m.*Batch axes"):
+        function(ring.encrypt(rows), clear_message(1, 2))
+
+
 def test_a_program_is_compiled_like_a_function(ring: CompileRing) -> None:
     captured = ring.capture(lambda x, y: x * y - x, x=fc.encrypted(), y=fc.encrypted())
     function = fc.compile(captured.program, keys=[ring.keys])
@@ -176,6 +191,12 @@ def test_what_cannot_be_compiled_is_named(ring: CompileRing) -> None:
         fc.compile(lambda x: x, config=ring.config).prepare()
     with pytest.raises(CompileInputError, match="'table' is a list"):
         fc.compile(lambda x, table: x)(ciphertext, [1])
+    with pytest.raises(CompileInputError, match=r"'w' is a NumPy array.*torch.from_numpy\(w\)"):
+        fc.compile(lambda x, w: x * w)(ciphertext, np.ones(512))
+    with pytest.raises(CompileInputError, match=r"'config'.*are \['x'\].*config=, keys="):
+        fc.compile(lambda x: x).prepare(fc.encrypted(), config=ring.config)
+    with pytest.raises(CompileInputError, match="too many positional arguments"):
+        fc.compile(lambda x: x)(ciphertext, ciphertext)
     with pytest.raises(BoundError):
         fc.compile(lambda x: 1e12 * x * x, keys=[ring.keys])(ciphertext)
     trusted = fc.compile(lambda x: fc.assume_message_bound(2 * x, 0.75))

@@ -17,6 +17,7 @@ from fhelium.compile.capture import capture, signature_of
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.default_pipeline import default_lower_and_fuse_pipeline
 from fhelium.compile.executable import ProgramExecutable
+from fhelium.compile.held_values import HeldValues
 from fhelium.compile.input_facts import (
     call_key,
     completed,
@@ -71,7 +72,8 @@ class CompiledFunction:
 
     Facts of a ciphertext are its parameters, depth, scale, domain and components, and its device.
     Arguments that are neither encrypted, encoded nor tensors are static: the Program is
-    specialised to their values. ``compile`` makes one.
+    specialised to their values. When a value that the function holds has changed, it is compiled
+    anew. ``compile`` makes one.
 
     Example:
         >>> from fhelium import compile as fc
@@ -106,6 +108,8 @@ class CompiledFunction:
         # The way of a call whose arguments have the facts of an earlier one, without the signature.
         self._calls: dict[Hashable, tuple[ProgramExecutable, tuple[int, ...]]] = {}
         self._resources: dict[Hashable, CkksDeviceResources] = {}
+        self._statics: list[Any] = []
+        self._held = HeldValues()
         if not isinstance(source, Program):
             functools.update_wrapper(self, source)
         self._signature = _signature(source, given)
@@ -152,9 +156,9 @@ class CompiledFunction:
             CaptureError: The function does something that no operation stands for.
             PassError: A pass cannot do its work, or depth runs out; the text names the operation.
         """
-        bound = self._signature.bind_partial(*arguments, **named)
-        bound.apply_defaults()
-        return self._specialized(self._specs_of(bound.arguments), bound.arguments)
+        self._drop_outdated()
+        values = self._bound(arguments, named)
+        return self._specialized(self._specs_of(values), values)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Run on values, compiled first if inputs of these facts are new.
@@ -167,14 +171,13 @@ class CompiledFunction:
             LinkError: Evaluation keys are missing; the text names them.
             ExecutionInputError: The inputs do not fit one another.
         """
+        self._drop_outdated()
         key = None if named else call_key(arguments, self._numbers)
         known = None if key is None else self._calls.get(key)
         if known is not None:
             executable, positions = known
             return executable.run(*[arguments[position] for position in positions])
-        bound = self._signature.bind_partial(*arguments, **named)
-        bound.apply_defaults()
-        values = bound.arguments
+        values = self._bound(arguments, named)
         specs = self._specs_of(values)
         dynamic = [name for name, spec in specs.items() if isinstance(spec, InputSpec)]
         for name in dynamic:
@@ -185,6 +188,28 @@ class CompiledFunction:
         if key is not None and all(position < len(arguments) for position in positions):
             self._calls[key] = executable, positions
         return executable.run(*[values[name] for name in dynamic])
+
+    def _drop_outdated(self) -> None:
+        """Forget what was compiled before a value that the function holds has changed."""
+        if self._held.unchanged():
+            return
+        with self._lock:
+            self._specializations, self._executables, self._calls = {}, {}, {}
+            self._statics, self._held = [], HeldValues()
+
+    def _bound(self, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments by parameter."""
+        try:
+            bound = self._signature.bind_partial(*arguments, **named)
+        except TypeError as error:
+            raise CompileInputError(
+                f"compile of {self._name}",
+                str(error),
+                f"The parameters are {list(self._signature.parameters)}",
+                "Pass these alone; config=, keys= and inputs= belong to fhelium.compile.compile",
+            ) from error
+        bound.apply_defaults()
+        return bound.arguments
 
     def _specs_of(self, values: Mapping[str, Any]) -> dict[str, Spec]:
         specs = {}
@@ -219,6 +244,10 @@ class CompiledFunction:
                 else:
                     inputs = {**self._engines, **specs}
                     captured = capture(self._source, inputs=inputs, workspace=workspace)
+                    fixed = (spec for spec in specs.values() if isinstance(spec, StaticSpec))
+                    self._statics += [spec.value for spec in fixed]
+                    # After the capture, which may itself change what the function holds.
+                    self._held = HeldValues([self._source, *self._statics])
                 self._specializations[key] = Specialization(self._pipeline.run(captured))
             return self._specializations[key]
 

@@ -20,9 +20,17 @@ from fhelium.ir.function import Input
 from fhelium.ir.operation import DeclaredOperation
 from fhelium.ir.program import Program
 from fhelium.ir.types import VALUE_AXES, StatefulType, ValueType
-from fhelium.values import Ciphertext, CkksState, require_same_context, require_same_device
+from fhelium.values import (
+    Ciphertext,
+    CkksState,
+    Plaintext,
+    require_same_context,
+    require_same_device,
+)
 
 _NUMBERS = frozenset(NUMBER_TYPES.values())
+_BATCH = {Ciphertext: slice(1, -2), Plaintext: slice(0, -2), torch.Tensor: slice(0, -1)}
+"""Where the batch axes of each kind of input are."""
 
 
 class ProgramExecutable:
@@ -110,7 +118,7 @@ class ProgramExecutable:
         found = self._states.get(states)
         if found is None:
             found = self._first_states(states)
-        _require_one_batch(self._names, inputs)
+        inputs = _in_one_batch(self._names, inputs)
         self._require_device([value for value in inputs if type(value) not in _NUMBERS])
         tensors = self._host.call(*[getattr(value, "data", value) for value in inputs])
         results = tuple(
@@ -283,23 +291,35 @@ def compilation_state(compilation: Compilation) -> CkksState:
     return CkksState(config=config, insecure=config.insecure)
 
 
-def _require_one_batch(names: tuple[str, ...], inputs: list[Any]) -> None:
+def _in_one_batch(names: tuple[str, ...], inputs: list[Any]) -> list[Any]:
+    """Repeat ciphertexts over the batch axes that others have, as torch broadcasts."""
     if len(inputs) < 2:
-        return
-    ciphertexts = [
-        (name, value.data.shape[1:-2])
-        for name, value in zip(names, inputs, strict=True)
-        if isinstance(value, Ciphertext)
-    ]
-    for name, shape in ciphertexts[1:]:
-        if shape != ciphertexts[0][1]:
-            first, found = ciphertexts[0]
-            raise ExecutionInputError(
-                "run",
-                f"the batch shape is {tuple(found)} for {first} and {tuple(shape)} for {name}",
-                "The ciphertexts of one run share their batch axes",
-                "Stack or index one of them",
-            )
+        return inputs
+    shapes = [value.data.shape[_BATCH[type(value)]] for value in inputs if type(value) in _BATCH]
+    if all(shape == shapes[0] for shape in shapes):
+        return inputs
+    try:
+        batch = torch.broadcast_shapes(*shapes)
+    except RuntimeError as error:
+        known = [n for n, value in zip(names, inputs, strict=True) if type(value) in _BATCH]
+        shown = (f"{tuple(shape)} for {n}" for n, shape in zip(known, shapes, strict=True))
+        raise ExecutionInputError(
+            "run",
+            f"the batch shape is {', '.join(shown)}",
+            "Batch axes broadcast: each is the same in all inputs, or 1",
+            "Stack or index some of them",
+        ) from error
+    return [_repeated(value, batch) if isinstance(value, Ciphertext) else value for value in inputs]
+
+
+def _repeated(value: Ciphertext, batch: torch.Size) -> Ciphertext:
+    data = value.data
+    if data.shape[1:-2] == batch:
+        return value
+    missing = (1,) * (len(batch) - (data.ndim - 3))
+    aligned = data.reshape(data.shape[:1] + missing + data.shape[1:])
+    whole = aligned.expand(data.shape[:1] + batch + data.shape[-2:]).contiguous()
+    return Ciphertext(whole, value.state)
 
 
 def _class_of(value: SSAValue) -> Any:

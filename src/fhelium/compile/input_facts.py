@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence, Set
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
 import torch
 
 from fhelium.compile.specs import InputSpec, StaticSpec, condition, count, static
@@ -104,6 +105,13 @@ def spec_key(name: str, spec: InputSpec | StaticSpec) -> Hashable:
     try:
         hash(spec.value)
     except TypeError:
+        if isinstance(spec.value, np.ndarray):
+            raise CompileInputError(
+                "compile",
+                f"{name!r} is a NumPy array",
+                "Public vectors are passed as tensors",
+                f"Pass torch.from_numpy({name})",
+            ) from None
         raise CompileInputError(
             "compile",
             f"the static argument {name!r} is a {type(spec.value).__name__}, which has no hash",
