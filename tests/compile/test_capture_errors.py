@@ -46,8 +46,8 @@ VALUES = {
         lambda x: x * int(x),
         lambda x: [x, x][x],
     ],
+    "Python takes a vector apart": [iterate, lambda x: sum(x), lambda x: max(*x)],
     "Python asked for the values of a vector": [
-        iterate,
         branch,
         lambda x: max(x, -x),
         lambda x: x if x in (1, 2) else -x,
@@ -158,7 +158,10 @@ def test_torch_functions_are_captured_by_the_names_of_their_parameters() -> None
         ("fhelium.compile.polynomial", lambda x: x.sigmoid()),
         ("mask of zeros and ones", lambda x: x[3]),
         ("engine.decrypt_message", lambda x: x.item()),
-        (r"x.sum\(\) / n", torch.mean),
+        ("instead of x.T", lambda x: x.T),
+        ("leave .T, .shape and reshapes out", lambda x: x * x.shape[0]),
+        ("leave .T, .shape and reshapes out", lambda x: x.reshape(-1, 32).sum(-1)),
+        (r"encrypted\(slots=...\)", torch.mean),
         ("compute it before encryption", lambda x: x.cumsum(0)),
     ],
 )
@@ -180,3 +183,14 @@ def test_what_to_write_instead_is_said(remedy: str, function) -> None:
 def test_the_decorator_says_at_once_what_it_takes(shown: str, function) -> None:
     with pytest.raises(CompileInputError, match=shown):
         fc.compile(function)
+
+
+def test_the_rule_names_every_function() -> None:
+    with pytest.raises(CaptureError, match=r"linear, matmul, mean, .* polynomial, "):
+        capture(lambda x: x.cumsum(0))
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    found = capture(lambda x: np.float32(0.5) * torch.roll(x, np.int64(3)) + np.float64(2))
+    expected = capture(lambda x: 0.5 * torch.roll(x, 3) + 2.0)
+    assert found.program.to_text() == expected.program.to_text()

@@ -146,6 +146,29 @@ def test_sums_of_slots(deep: CompileRing) -> None:
     require_right(deep, centred(deep.encrypt(x)), x - x[:PERIOD].mean())
 
 
+def test_means_are_over_the_vector_s_own_length(deep: CompileRing) -> None:
+    x = periodic(5)
+    for spec in ({}, {"x": fc.encrypted(slots=PERIOD)}):
+        centred = fc.compile(lambda x: x - x.mean(-1), inputs=spec, keys=[deep.keys])
+        require_right(deep, centred(deep.encrypt(x)), x - x.mean())
+    weights = torch.linspace(-1, 1, PERIOD * 8, dtype=torch.float64).reshape(PERIOD, 8)
+    layer = fc.compile(lambda x: torch.mean(x @ weights), inputs=spec, keys=[deep.keys])
+    require_right(deep, layer(deep.encrypt(x)), (x[:PERIOD] @ weights).mean().expand(512))
+    with pytest.raises(CaptureError, match="mean meets a vector of 7 values in a period of 8"):
+        fc.compile(lambda x: (x @ weights[:, :7]).mean(), inputs=spec)(deep.encrypt(x))
+
+
+def test_summands_have_a_factor(ring: CompileRing) -> None:
+    x, y = clear_message(8), clear_message(9)
+
+    def function(x, y):
+        total = torch.add(x, y, alpha=0.5) - torch.sub(y, 1, alpha=0.25)
+        return torch.sub(total, torch.ones(512), alpha=2)
+
+    found = fc.compile(function, keys=[ring.keys])(ring.encrypt(x), ring.encrypt(y))
+    require_right(ring, found, function(x, y))
+
+
 @pytest.mark.parametrize("exponent", range(1, 9))
 def test_powers(ring: CompileRing, exponent: int) -> None:
     x = clear_message(6)

@@ -24,6 +24,7 @@ from fhelium.compile.structured import (
 )
 from fhelium.compile.tracing import NUMBER, trace
 from fhelium.compile.workspace import CompileWorkspace
+from fhelium.config import CkksConfig
 from fhelium.errors import CaptureError, CompileInputError
 from fhelium.ir.control_flow import NUMBER_TYPES
 from fhelium.ir.program import Program
@@ -83,7 +84,8 @@ def capture(
         graph, results = trace(name, function, order, fixed)
     program = Program.create(name, [(key, dynamic[key].type()) for key in order])
     values: dict[fx.Node, Any] = {}
-    arguments, emit = program.block.args, Emitter(program)
+    config = workspace.get(CkksConfig)
+    arguments, emit = program.block.args, Emitter(program, config and config.num_slots)
     given = [node for node in graph.nodes if node.op == "placeholder"]
     values.update(zip(given, arguments, strict=True))
     _write(emit, graph, values)
@@ -183,7 +185,13 @@ def _written(emit: Emitter, node: fx.Node, values: dict[fx.Node, Any]) -> Any:
         refused = (
             error if isinstance(error, Unsupported) else Unsupported(f"{shown} is called otherwise")
         )
-        known = sorted({name for name in MEANINGS if isinstance(name, str)})
+        known = sorted(
+            {
+                target if isinstance(target, str) else target.__name__
+                for target in MEANINGS
+                if getattr(target, "__module__", None) != "_operator"
+            }
+        )
         raise CaptureError(
             node.meta["place"],
             str(refused),

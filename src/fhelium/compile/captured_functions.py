@@ -29,10 +29,11 @@ class Emitter:
 
     Args:
         program: Changed in place.
+        slots: The number of all slots, if it is known.
     """
 
-    def __init__(self, program: Program) -> None:
-        self.block = program.block
+    def __init__(self, program: Program, slots: int | None = None) -> None:
+        self.block, self.slots = program.block, slots
         self._program = program
         # The tensor stays with its value: the id of one that is gone may be another's.
         self._constants: dict[tuple[int, bool], tuple[torch.Tensor, SSAValue]] = {}
@@ -108,17 +109,26 @@ def _commutative(emit: Emitter, vectors: Any, number: Any, input: Any, other: An
 
 
 def _add(emit: Emitter, input: Any, other: Any, *, alpha: Any = 1) -> SSAValue:
-    _require_default(alpha == 1, "add", "alpha", alpha)
-    return _commutative(emit, semantic.AddOp, semantic.AddScalarOp, input, other)
+    return _commutative(
+        emit, semantic.AddOp, semantic.AddScalarOp, input, _times(emit, other, alpha)
+    )
 
 
 def _subtract(emit: Emitter, input: Any, other: Any, *, alpha: Any = 1) -> SSAValue:
-    _require_default(alpha == 1, "sub", "alpha", alpha)
+    other = _times(emit, other, alpha)
     if not isinstance(other, SSAValue):
         return _add(emit, input, -_public(other))
     if not isinstance(input, SSAValue):
         return _add(emit, emit(semantic.NegateOp, other), input)
     return emit(semantic.SubtractOp, input, other)
+
+
+def _times(emit: Emitter, vector: Any, factor: Any) -> Any:
+    """Return a summand times torch's ``alpha``."""
+    number = _number(factor)
+    if number == 1:
+        return vector
+    return _multiply(emit, vector, number) if isinstance(vector, SSAValue) else vector * number
 
 
 def _multiply(emit: Emitter, input: Any, other: Any) -> SSAValue:
@@ -227,11 +237,28 @@ def _power(emit: Emitter, base: Any, exponent: Any) -> SSAValue:
 
 
 def _sum(emit: Emitter, input: SSAValue, dim: Any = None, keepdim: bool = False) -> SSAValue:
+    return _total(emit, input, dim, "sum")[0]
+
+
+def _mean(emit: Emitter, input: SSAValue, dim: Any = None, keepdim: bool = False) -> SSAValue:
+    total, count = _total(emit, input, dim, "mean")
+    if count is None:
+        raise Unsupported(
+            "torch.mean meets a vector of unknown length",
+            "Say encrypted(slots=...), or capture in a workspace that holds a CkksConfig",
+        )
+    return _multiply(emit, total, 1 / count)
+
+
+def _total(emit: Emitter, input: SSAValue, dim: Any, function: str) -> tuple[SSAValue, int | None]:
+    """Write the sum of one period, of all slots where none is known; return it and their number."""
     axis = dim[0] if isinstance(dim, tuple | list) and len(dim) == 1 else dim
     if axis not in (None, -1):
-        raise Unsupported(f"torch.sum has dim {dim!r}, slots are the last axis, -1")
-    period = _require_full_period(input, "sum")
-    return emit(semantic.SumOp, input, **({} if period is None else {"period": period}))
+        raise Unsupported(f"torch.{function} has dim {dim!r}, slots are the last axis, -1")
+    period = _require_full_period(input, function)
+    if period is None:
+        return emit(semantic.SumOp, input), emit.slots
+    return emit(semantic.SumOp, input, period=period), period
 
 
 def _require_full_period(vector: SSAValue, function: str) -> int | None:
@@ -288,6 +315,7 @@ _FUNCTIONS: dict[Callable[..., SSAValue], tuple[Any, ...]] = {
     _polynomial: (polynomial,),
     _power: (operator.pow, torch.pow, "pow"),
     _sum: (torch.sum, "sum"),
+    _mean: (torch.mean, "mean"),
     _matrix_product: (operator.matmul, torch.matmul, torch.dot, "matmul", "dot"),
     _linear: (torch.nn.functional.linear,),
 }
@@ -301,7 +329,9 @@ _REMEDIES = {
         "getitem select narrow index_select gather"
     ),
     "Return the vector; its owner reads it with engine.decrypt_message": "item tolist numpy cpu",
-    "Write x.sum() / n": "mean",
+    "A vector has one axis, its slots: leave .T, .shape and reshapes out": (
+        "getattr reshape view flatten squeeze unsqueeze t"
+    ),
 }
 
 

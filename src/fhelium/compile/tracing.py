@@ -34,6 +34,15 @@ class CapturedVector(fx.Proxy):
             "Keep it a vector, or make the argument static",
         )
 
+    def _refuse_slots(self) -> NoReturn:
+        raise CaptureError(
+            place(user_frame()),
+            "Python takes a vector apart",
+            "A vector's slots are not there one by one, nor their number",
+            "Write x.sum() for the sum of the slots, and pick slots with masks and torch.roll",
+        )
+
+    __iter__ = _refuse_slots  # type: ignore[assignment]
     __array_ufunc__ = None  # an array on the left leaves the operator to this side
     __float__ = __int__ = __complex__ = __index__ = __len__ = _refuse_conversion
     __cuda_array_interface__ = property(_refuse_conversion)  # asked for by torch.tensor
@@ -59,6 +68,8 @@ class _Tracer(GraphAppendingTracer):
         return node
 
     def create_arg(self, a: Any) -> Any:
+        if isinstance(a, np.generic):
+            return a.item()
         return torch.from_numpy(a) if isinstance(a, np.ndarray) else super().create_arg(a)
 
     def proxy(self, node: fx.Node) -> fx.Proxy:
@@ -106,8 +117,8 @@ def trace(
             raise CaptureError(
                 f"capture of {name}",
                 f"the function returns a {shown}",
-                "A Program returns vectors that are made of its inputs",
-                "Return one such vector or a tuple of them",
+                "A Program returns vectors that are made of its inputs, with one axis",
+                "Return one such vector or a tuple of them, x instead of x.T",
             )
     return graph, [entry.node for entry in results]
 
