@@ -215,6 +215,8 @@ def test_errors_are_named(ring: CompileRing) -> None:
         compilation.simulate({"x": torch.zeros(7)})
     with pytest.raises(MessageValueError, match="beyond message_bound"):
         compilation.simulate({"x": 1.5})
+    with pytest.raises(MessageValueError, match="x holds NaN or infinity"):
+        compilation.simulate({"x": math.nan})
 
 
 @pytest.mark.parametrize("bits", [50, 55.5, 58.3])

@@ -158,6 +158,11 @@ def test_what_does_not_belong_is_refused(
         load_compilation(folder)
 
 
+def test_a_compiled_function_is_no_compilation(tmp_path: Path) -> None:
+    with pytest.raises(OperandTypeError, match=r"a CompiledFunction.*f.prepare\(...\).comp"):
+        save_compilation(fc.compile(lambda x: x), tmp_path / "function")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("symbol", ["../../beside", "a/b", ".hidden", "", "x\0", "rotation-key-3"])
 def test_symbols_that_are_no_file_names_are_refused(
     ring: CompileRing, compilation: fc.Compilation, tmp_path: Path, symbol: str

@@ -275,6 +275,13 @@ def _slots(name: str, inputs: Mapping[str, Any], count: int | None) -> torch.Ten
 
 
 def _require_within(name: str, slots: torch.Tensor, message_bound: float) -> None:
+    if not bool(torch.view_as_real(slots).isfinite().all()):
+        raise MessageValueError(
+            "simulate",
+            f"{name} holds NaN or infinity",
+            "They cannot be encoded",
+            "Pass finite values",
+        )
     if not bool((slots.abs() <= message_bound * (1 + 2.0**-50)).all()):
         raise MessageValueError(
             "simulate",

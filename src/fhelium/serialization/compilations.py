@@ -58,8 +58,9 @@ def save_compilation(compilation: Compilation, path: PathLike) -> None:
 
     Raises:
         SecretExposureError: A secret key is bound. It is never saved with a Program.
-        OperandTypeError: A key or an encoded vector is bound as a bare tensor, of which nobody
-            knows what it is; bind it with ``compilation.bind``.
+        OperandTypeError: It is no Compilation, such as a compiled function, which has one for each
+            kind of input: save ``f.prepare(...).compilation``. Or a key or an encoded vector is
+            bound as a bare tensor, of which nobody knows what it is: ``compilation.bind`` it.
         ProgramError: A key or an encoded vector has a symbol that is no file name of its own.
         FileAccessError: The folder exists, or cannot be written.
 
@@ -75,6 +76,13 @@ def save_compilation(compilation: Compilation, path: PathLike) -> None:
         True
     """
     operation, target = "save_compilation", path_text(path, "save_compilation")
+    if not isinstance(compilation, Compilation):
+        raise OperandTypeError(
+            operation,
+            f"got a {type(compilation).__name__}, needed is a Compilation",
+            "A compiled function has one for each kind of input",
+            "Pass f.prepare(...).compilation",
+        )
     values = _public_values(operation, compilation)
     with _new_folder(operation, target) as folder:
         (folder / _VALUES).mkdir(mode=0o700)

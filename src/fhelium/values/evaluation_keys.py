@@ -260,7 +260,8 @@ class EvaluationKeys:
     def _refuse_step(self, step: int, canonical: int) -> NoReturn:
         steps = self.steps
         slots = "" if self._config is None else f" of {self._config.num_slots} slots"
-        fact = f"no key for step {step} (canonical step {canonical}{slots})"
+        other = f" (canonical step {canonical}{slots})" if step != canonical else ""
+        fact = f"no key for step {step}{other}"
         held = f"the steps that exist are {list_text(steps)}" if steps else "no rotation keys exist"
         remedy = (
             f"Create it with engine.create_rotation_key({canonical}, secret_key) and add it with "
