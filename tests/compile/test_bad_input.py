@@ -179,7 +179,7 @@ FUNCTIONS = {
     "divided by a Tensor that holds a 0": lambda x: x / torch.tensor([1.0, 0.0]),
     "a vector meets the number nan": lambda x: x * float("nan"),
     "a vector meets a bool": lambda x: x + True,
-    "torch.add has alpha=2": lambda x: torch.add(x, x, alpha=2),
+    "a vector meets the number inf": lambda x: torch.add(x, x, alpha=float("inf")),
     "divided by a vector": lambda x: 1 / x,
     "divided by 0": lambda x: x / 0,
     "shifts 0.5": lambda x: x.roll(0.5),

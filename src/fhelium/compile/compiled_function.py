@@ -31,7 +31,7 @@ from fhelium.compile.pipeline import Pipeline
 from fhelium.compile.specs import EngineSpec, InputSpec, StaticSpec
 from fhelium.compile.workspace import CompileWorkspace
 from fhelium.config import CkksConfig
-from fhelium.errors import CompileInputError
+from fhelium.errors import CompileInputError, OperandTypeError
 from fhelium.ir.program import Program
 from fhelium.values import Ciphertext, Plaintext
 
@@ -151,6 +151,7 @@ class CompiledFunction:
             The specialisation; later calls with inputs of these facts use it.
 
         Raises:
+            OperandTypeError: There are more arguments than parameters, or of other names.
             CompileInputError: An argument is missing or not what its spec says, or the parameters
                 of the ring are not known.
             CaptureError: The function does something that no operation stands for.
@@ -167,6 +168,7 @@ class CompiledFunction:
             The result, or a tuple of them.
 
         Raises:
+            OperandTypeError: There are more arguments than parameters, or of other names.
             CompileInputError: A value is missing, or is not what its spec in ``inputs`` says.
             LinkError: Evaluation keys are missing; the text names them.
             ExecutionInputError: The inputs do not fit one another.
@@ -202,7 +204,7 @@ class CompiledFunction:
         try:
             bound = self._signature.bind_partial(*arguments, **named)
         except TypeError as error:
-            raise CompileInputError(
+            raise OperandTypeError(
                 f"compile of {self._name}",
                 str(error),
                 f"The parameters are {list(self._signature.parameters)}",
