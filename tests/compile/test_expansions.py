@@ -154,9 +154,7 @@ def test_means_are_over_the_vector_s_own_length(deep: CompileRing) -> None:
     weights = torch.linspace(-1, 1, PERIOD * 8, dtype=torch.float64).reshape(PERIOD, 8)
     layer = fc.compile(lambda x: torch.mean(x @ weights), inputs=spec, keys=[deep.keys])
     require_right(deep, layer(deep.encrypt(x)), (x[:PERIOD] @ weights).mean().expand(512))
-    with pytest.raises(
-        CaptureError, match=r"mean meets a vector of 7 values in a period of 8.*sum\(\) / 7"
-    ):
+    with pytest.raises(CaptureError, match=r"mean meets a vector of 7 values.*sum\(\) / 7"):
         fc.compile(lambda x: (x @ weights[:, :7]).mean(), inputs=spec)(deep.encrypt(x))
 
 

@@ -268,9 +268,9 @@ def _require_full_period(vector: SSAValue, function: str) -> int | None:
         raise Unsupported(
             f"torch.{function} meets a vector of {count} values in a period of {_width(count)} "
             "slots, whose others need not be 0",
-            f"Give the matrix that makes it columns of zeros, {_width(count)} in all, and mask what "
-            f"is added after it (a mean is x.sum() / {count} then), or work on the values after "
-            "decryption",
+            f"Give the matrix that makes it columns of zeros, {_width(count)} in all, and mask "
+            f"what is added after it (a mean is x.sum() / {count} then), or work on the values "
+            "after decryption",
         )
     return count
 
