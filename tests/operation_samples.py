@@ -58,6 +58,7 @@ SAMPLES = (
     Sample(ckks.AlignOp, ("ciphertext",), {"depth": 2}),
     Sample(ckks.ReinterpretScaleOp, ("ciphertext",), {"scale": 2.0**29}),
     Sample(ckks.AssumeMessageBoundOp, ("ciphertext",), {"bound": 0.995}),
+    Sample(ckks.BoundByOp, ("ciphertext", "ciphertext"), {"factor": 1.0}),
     Sample(ckks.CoefficientToNttOp, ("ciphertext",), domains=("coefficient",)),
     Sample(ckks.NttToCoefficientOp, ("ciphertext",), domains=("ntt",)),
 )

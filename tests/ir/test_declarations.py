@@ -196,6 +196,7 @@ def test_text_parses_back(operation: type[DeclaredOperation]) -> None:
         "value": FloatAttr(0.5, f64),
         "scale": FloatAttr(2.0**29, f64),
         "bound": FloatAttr(0.5, f64),
+        "factor": FloatAttr(0.5, f64),
         "source_key_id": StringAttr("source"),
         "index": IntegerAttr(1, i64),
         "count": IntegerAttr(2, i64),

@@ -36,6 +36,7 @@ LIST_LENGTHS = (1, 4)
 _ATTRIBUTES: dict[str, Callable[[CkksState, int], Any]] = {
     "value": lambda state, count: 0.5,
     "bound": lambda state, count: 1.0,
+    "factor": lambda state, count: 1.0,
     "step": lambda state, count: 1,
     "steps": lambda state, count: tuple(range(1, count + 1)),
     "depth": lambda state, count: (state.depth or 0) + 1,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from fhelium.config.ckks_config import CkksConfig
 
 _FORM: Final = re.compile(r"slots(\d+)_scale(\d+)_depth(\d+)_(int\d+)")
 
@@ -87,3 +91,23 @@ class Preset(StrEnum):
 
 
 DEFAULT_PRESET: Final = Preset.slots8192_scale40_depth7_int64
+
+
+def choose_more_depth(config: CkksConfig) -> str:
+    """Return the advice to whom depth runs out: the smallest preset that has more, at this scale.
+
+    Example:
+        >>> from fhelium.config import CkksConfig
+        >>> choose_more_depth(CkksConfig.parse("slots4096_scale40_depth2_int64"))
+        'Choose a preset with more depth, such as slots8192_scale40_depth7_int64'
+    """
+    kind = round(math.log2(config.default_scale)), config.dtype_name
+    for preset in Preset:
+        slots, scale_bits, depth, dtype_name = preset.recipe
+        if (
+            slots >= config.num_slots
+            and depth > config.max_depth
+            and kind == (scale_bits, dtype_name)
+        ):
+            return f"Choose a preset with more depth, such as {preset}"
+    return "Choose parameters with more depth"

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
+from fhelium.config import choose_more_depth
 from fhelium.errors import DepthExhaustedError, StateError
 from fhelium.values import CkksState, PolynomialDomain, require_agreement, require_same_context
 
@@ -77,7 +78,7 @@ def require_depth_left(operation: str, state: CkksState) -> None:
             f"the ciphertext is at depth {state.depth}, the largest depth is "
             f"{state.config.max_depth}",
             "Every rescale drops one prime and the base prime stays",
-            "Choose a preset with more depth, or rescale less",
+            f"{choose_more_depth(state.config)}, or rescale less",
             depth=state.depth,
             max_depth=state.config.max_depth,
         )
@@ -105,7 +106,7 @@ def require_reachable(operation: str, state: CkksState, depth: int) -> None:
             operation,
             f"asked for depth {depth}, the largest depth is {state.config.max_depth}",
             "The base prime stays",
-            "Choose a preset with more depth",
+            choose_more_depth(state.config),
             depth=depth,
             max_depth=state.config.max_depth,
         )

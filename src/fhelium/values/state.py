@@ -9,7 +9,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, Final, Literal, Self, get_args
 
-from fhelium.config import CkksConfig
+from fhelium.config import CkksConfig, choose_more_depth
 from fhelium.errors import BoundError, OperandTypeError, StateError
 from fhelium.text import bits_text, count_text, list_text, scale_text
 
@@ -232,13 +232,19 @@ class CkksState:
         size = (self.message_bound + self.noise_bound) * self.scale
         room = half_modulus(self.config, self.modulus_basis, self.depth)
         if not size < room * _BELOW_ROOM:
+            canonical = self.config.scale_at(self.depth)
+            last = self.depth == self.config.max_depth and self.scale > canonical**1.5
             raise BoundError(
                 operation,
                 f"message_bound {self.message_bound:.4g} with noise_bound {self.noise_bound:.4g} "
                 f"at scale {scale_text(self.scale)} needs {scale_text(size)}, half the modulus at "
                 f"depth {self.depth} is {scale_text(room)}",
                 "A value beyond half the modulus decrypts to garbage",
-                "Rescale products, start shallower, declare a smaller message_bound when "
+                f"The depth is used up, {self.depth} of {self.config.max_depth}: no prime is left "
+                f"to rescale by. {choose_more_depth(self.config)}, multiply less, or rescale a "
+                "product before its primes are dropped"
+                if last
+                else "Rescale products, start shallower, declare a smaller message_bound when "
                 "encrypting, or choose parameters with a larger base prime",
                 noise_bound=self.noise_bound,
                 message_bound=self.message_bound,

@@ -7,6 +7,7 @@ from fhelium.backend.ckks.key_switching import (
 )
 from fhelium.backend.ckks.levels import (
     NativeAlignImplementation,
+    NativeBoundByImplementation,
     NativeModSwitchImplementation,
     NativeRescaleImplementation,
 )
@@ -39,6 +40,7 @@ IMPLEMENTATIONS = (
     NativeKeySwitchImplementation,
     NativeHoistedRotationImplementation,
     NativeRescaleImplementation,
+    NativeBoundByImplementation,
     NativeModSwitchImplementation,
     NativeAlignImplementation,
     NativeProductRescaleImplementation,

@@ -88,6 +88,16 @@ class NativeModSwitchImplementation(OperatorImplementation):
         return partial(ciphertexts.drop_limbs, invocation)
 
 
+class NativeBoundByImplementation(OperatorImplementation):
+    """Copy the residues; what they are bound by is not read."""
+
+    name = "native-ckks-bound-by"
+    operation_types = (ckks.BoundByOp,)
+
+    def operator(self, invocation: OperationInvocation) -> Operator:
+        return lambda residues, other: ciphertexts.drop_limbs(invocation, residues)
+
+
 class NativeAlignImplementation(CompositeImplementation):
     """Multiply by the constant 1 at the scale that makes the rescaled result canonical."""
 

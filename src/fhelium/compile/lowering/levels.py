@@ -32,8 +32,8 @@ def _align(b: Builder, ciphertext: SSAValue) -> SSAValue:
     return divide(b, product, before, b.domain)
 
 
-@lowers(ckks.ReinterpretScaleOp, ckks.AssumeMessageBoundOp)
-def _same_residues(b: Builder, ciphertext: SSAValue) -> SSAValue:
+@lowers(ckks.ReinterpretScaleOp, ckks.AssumeMessageBoundOp, ckks.BoundByOp)
+def _same_residues(b: Builder, ciphertext: SSAValue, *others: SSAValue) -> SSAValue:
     return ciphertext
 
 

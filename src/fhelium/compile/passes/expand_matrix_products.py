@@ -16,6 +16,7 @@ from fhelium.compile.placement import insert_semantic
 from fhelium.ir.dialects.core import ConstantOp
 from fhelium.ir.dialects.semantic import (
     AddOp,
+    BoundByOp,
     MatrixProductOp,
     MultiplyOp,
     MultiplyScalarOp,
@@ -32,6 +33,10 @@ class ExpandMatrixProductsPass(CompilePass):
     With n diagonals and B baby steps the vector is rotated B + n / B times instead of n; the baby
     steps are rotations of one vector, which HoistRotationsPass shares. Diagonals of zeros are left
     out.
+
+    Bounds follow from the matrix, not from the way. Each slot of x W, and each of the sums on the
+    way to it, is a sum of slots of x times entries of one column of W, every entry at most once and
+    whatever x holds: it is at most the largest slot of x times the largest column sum of |W|.
 
     Args:
         baby_steps: How many; about sqrt(n) when omitted.
@@ -90,6 +95,9 @@ class _Expansion:
         entries = constant.numbers().reshape(rows, columns)
         padding = (0, self.width - columns, 0, period - rows)
         self.matrix = torch.nn.functional.pad(entries, padding)
+        # A sum of n terms >= 0 in doubles is n - 1 roundings of 2^-53 short at the most, and two
+        # more follow: of this product, and of the one with the vector's bound.
+        self.factor = float(entries.abs().sum(dim=0).max()) * (1 + (rows + 1) * 2.0**-52)
 
     def value(self, baby_steps: int | None) -> SSAValue:
         """Return the product."""
@@ -106,13 +114,20 @@ class _Expansion:
                     inner = self._add(inner, self._emit(MultiplyOp, rolled, weights))
             if inner is not None:
                 total = self._add(total, self._roll(inner, -giant))
+                total = self._bounded(total) if giant else total
         if total is None:  # a matrix of zeros
             return self._emit(MultiplyScalarOp, self.anchor.input, value=0.0)
         step = self.width
         while step < self.period:  # each column's sum stands in several parts of a period
-            total = self._add(total, self._roll(total, -step))
+            total = self._bounded(self._add(total, self._roll(total, -step)))
             step *= 2
         return total
+
+    def _bounded(self, total: SSAValue) -> SSAValue:
+        """Say what bounds a sum behind a rotation; one of products alone is rescaled later."""
+        if not math.isfinite(self.factor):
+            return total
+        return self._emit(BoundByOp, total, self.anchor.input, factor=self.factor)
 
     def _diagonal(self, step: int) -> torch.Tensor:
         """Return the entries that meet the vector when it is rolled back by a step."""

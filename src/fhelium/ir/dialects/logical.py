@@ -252,6 +252,18 @@ class AssumeMessageBoundOp(UnaryOperation):
 
 
 @irdl_op_definition
+class BoundByOp(LogicalOperation):
+    """Say that no slot exceeds a number of times the largest slot of another vector."""
+
+    name = "logical.bound_by"
+    input = operand_def(_ANY)
+    other = operand_def(_ANY)
+    factor = prop_def(FloatAttr)
+    SEMANTIC: ClassVar = semantic.BoundByOp
+    LOWERED: ClassVar = ckks.BoundByOp
+
+
+@irdl_op_definition
 class SumOp(UnaryOperation):
     """Add up the slots of one period."""
 
@@ -282,6 +294,7 @@ LOGICAL = Dialect(
         AddScalarOp,
         MultiplyScalarOp,
         AssumeMessageBoundOp,
+        BoundByOp,
         SumOp,
     ],
     [EncryptedType, PlaintextType, MessageType],

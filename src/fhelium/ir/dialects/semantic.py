@@ -181,6 +181,25 @@ class AssumeMessageBoundOp(UnaryOperation):
 
 
 @irdl_op_definition
+class BoundByOp(SemanticOperation):
+    """Say that no slot exceeds a number of times the largest slot of another vector."""
+
+    name = "semantic.bound_by"
+    input = operand_def(TensorType)
+    other = operand_def(TensorType)
+    factor = prop_def(FloatAttr)
+
+    @classmethod
+    def result_type_of(cls, operands: Sequence[SSAValue]) -> TensorType:
+        """Return the type of the first vector."""
+        return super().result_type_of(operands[:1])
+
+    @staticmethod
+    def reference(input: torch.Tensor, other: torch.Tensor, *, factor: float) -> torch.Tensor:
+        return input
+
+
+@irdl_op_definition
 class SumOp(UnaryOperation):
     """Add up the slots of one period; every slot of the result holds the sum."""
 
@@ -261,6 +280,7 @@ SEMANTIC = Dialect(
         AddScalarOp,
         MultiplyScalarOp,
         AssumeMessageBoundOp,
+        BoundByOp,
         SumOp,
         MatrixProductOp,
         PolynomialOp,

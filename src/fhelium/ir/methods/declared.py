@@ -213,6 +213,11 @@ class LevelMethods(DeclaredMethods):
         """Take the caller's word that no slot exceeds ``bound``: message_bound = min(., bound)."""
         return self._apply(ckks.AssumeMessageBoundOp, ciphertext, bound=bound)
 
+    @documented_by(ckks.BoundByOp)
+    def bound_by(self, ciphertext: Ciphertext, other: Ciphertext, factor: float) -> Ciphertext:
+        """Say that no slot exceeds ``factor`` times the largest slot of another vector."""
+        return self._apply(ckks.BoundByOp, ciphertext, other, factor=factor)
+
 
 class RepresentationMethods(DeclaredMethods):
     """Changes of the polynomial domain."""

@@ -11,7 +11,11 @@ from fhelium.ir.dialects.ckks.arithmetic import (
     SubtractOp,
 )
 from fhelium.ir.dialects.ckks.key_switching import RelinearizeOp, SwitchKeyOp
-from fhelium.ir.dialects.ckks.labels import AssumeMessageBoundOp, ReinterpretScaleOp
+from fhelium.ir.dialects.ckks.labels import (
+    AssumeMessageBoundOp,
+    BoundByOp,
+    ReinterpretScaleOp,
+)
 from fhelium.ir.dialects.ckks.levels import AlignOp, ModSwitchOp, RescaleOp
 from fhelium.ir.dialects.ckks.plaintexts import (
     AddPlaintextOp,
@@ -61,6 +65,7 @@ CKKS = Dialect(
         AlignOp,
         ReinterpretScaleOp,
         AssumeMessageBoundOp,
+        BoundByOp,
         CoefficientToNttOp,
         NttToCoefficientOp,
         FromMontgomeryOp,

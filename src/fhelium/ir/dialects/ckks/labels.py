@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 import torch
 from xdsl.dialects.builtin import FloatAttr
-from xdsl.irdl import irdl_op_definition, prop_def
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from fhelium.errors import StateError
 from fhelium.ir.dialects.ckks.shapes import UnaryOperation
+from fhelium.ir.dialects.ckks.types import CiphertextType
 from fhelium.ir.operation import EngineMethod, OperationFacts
 from fhelium.ir.rules import is_real, known_product, require_ciphertext
-from fhelium.values import CkksState
+from fhelium.values import CkksState, require_same_context
 
 
 class Relabelling(UnaryOperation):
@@ -146,7 +147,80 @@ class AssumeMessageBoundOp(Relabelling):
                 "A bound is a finite number above 0, in message units",
                 "Pass the largest magnitude that any slot can have",
             )
-        known = ciphertext.message_bound
-        return ciphertext.replace(
-            message_bound=float(bound) if known is None else min(known, float(bound))
-        ).check_bounds(operation)
+        return _tightened(operation, ciphertext, float(bound))
+
+
+@irdl_op_definition
+class BoundByOp(Relabelling):
+    """Say that no slot exceeds ``factor`` times the largest slot of another vector.
+
+    It is what ``assume_message_bound`` does where the bound follows from what a vector was computed
+    of: the slots of x W are at most the largest column sum of |W| times those of x, and the bounds
+    of the rotated products that it is a sum of add up to far more. A compiled function says so of
+    its products with matrices. Written by hand it is the caller's word, and has to be true.
+
+    Shapes:
+        [component, *batch, limb, N], and any ciphertext -> the first one's shape.
+
+    State:
+        The message bound becomes the smaller of its own and ``factor`` times the other's; all
+        else, the noise bound included, stays.
+
+    Cost:
+        A copy.
+
+    Args:
+        ciphertext: The encrypted vector.
+        other: A vector that it was computed of.
+        factor: Finite and above 0.
+
+    Raises:
+        StateError: The factor is no such number.
+        KeyMismatchError: The ciphertexts belong to different secret keys.
+
+    Example:
+        >>> total = engine.add(engine.multiply_scalar(x, 0.5), engine.multiply_scalar(x, -0.25))
+        >>> engine.bound_by(total, x, 0.25).message_bound
+        0.25
+
+    Source:
+        Golub, Van Loan, "Matrix computations" (2013), section 2.3.2: the largest column sum is the
+        norm of x W for the largest slot of x.
+    """
+
+    name = "ckks.bound_by"
+    ciphertext = operand_def(CiphertextType)
+    other = operand_def(CiphertextType)
+    factor = prop_def(FloatAttr)
+    ENGINE: ClassVar = EngineMethod("bound_by", "levels")
+
+    @classmethod
+    def transfer(cls, ciphertext: CkksState, other: CkksState, *, factor: float) -> CkksState:
+        operation = cls.public_name()
+        require_ciphertext(operation, ciphertext)
+        require_same_context(operation, ciphertext, other, names=("the ciphertext", "the other"))
+        if not is_real(factor) or not 0 < factor < math.inf:
+            raise StateError(
+                operation,
+                f"factor is {factor!r}",
+                "A factor is a finite number above 0",
+                "Pass how many times the other's largest slot a slot can be",
+            )
+        bound = known_product(other.message_bound, float(factor))
+        return _tightened(operation, ciphertext, bound)
+
+    @classmethod
+    def call_facts(
+        cls, ciphertext: CkksState, other: CkksState, **attributes: Any
+    ) -> dict[str, Any]:
+        return super().call_facts(ciphertext, **attributes)
+
+    @staticmethod
+    def reference(ciphertext: torch.Tensor, other: torch.Tensor, *, factor: float) -> torch.Tensor:
+        return ciphertext
+
+
+def _tightened(operation: str, ciphertext: CkksState, bound: float | None) -> CkksState:
+    """Give the state with the smaller of its own bound and another; what is not known is larger."""
+    known = [value for value in (ciphertext.message_bound, bound) if value is not None]
+    return ciphertext.replace(message_bound=min(known, default=None)).check_bounds(operation)

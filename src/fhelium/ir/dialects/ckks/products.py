@@ -28,6 +28,7 @@ from fhelium.ir.dialects.ckks.types import (
     RelinearizationKeyType,
 )
 from fhelium.ir.operation import DeclaredOperation, EngineMethod, OperationFacts
+from fhelium.ir.rules import require_depth_left
 from fhelium.values import CkksState
 
 
@@ -87,6 +88,7 @@ class MultiplyRescaleOp(DeclaredOperation):
     @classmethod
     def transfer(cls, lhs: CkksState, rhs: CkksState, key: CkksState) -> CkksState:
         operation = cls.public_name()
+        require_depth_left(operation, lhs)
         product = transfer_product(operation, lhs, rhs, None)
         switched = transfer_key_switch(operation, product, [key], components=3)
         return transfer_rescale(operation, switched)
@@ -154,6 +156,7 @@ class MultiplyPlaintextRescaleOp(PlaintextOperation):
     @classmethod
     def transfer(cls, ciphertext: CkksState, plaintext: CkksState) -> CkksState:
         operation = cls.public_name()
+        require_depth_left(operation, ciphertext)
         product = transfer_plaintext_product(operation, ciphertext, plaintext)
         return transfer_rescale(operation, product)
 
