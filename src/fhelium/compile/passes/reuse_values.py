@@ -13,6 +13,7 @@ from xdsl.traits import is_side_effect_free
 from fhelium.compile.borders import block_of, encloses
 from fhelium.compile.compilation import Compilation
 from fhelium.compile.pipeline import CompilePass
+from fhelium.ir.dialects.core import ConstantOp
 from fhelium.ir.operation import DeclaredOperation
 
 
@@ -62,6 +63,9 @@ def _move_out(operation: Operation) -> None:
 
 def _key(operation: Operation) -> Hashable:
     """Return what two operations share that give the same."""
+    if isinstance(operation, ConstantOp):  # its attributes are one for each number
+        numbers = operation.numbers().numpy().tobytes()
+        return ConstantOp, numbers, operation.result.type
     return (
         type(operation),
         tuple(operation.operands),

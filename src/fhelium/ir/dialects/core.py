@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from operator import attrgetter
 from typing import Self, cast
 
 import torch
@@ -67,20 +68,27 @@ class ConstantOp(IRDLOperation):
             numbers: One axis; every bit of a float64 is kept.
             kind: Type of the result.
         """
-        value = ArrayAttr([FloatAttr(x, f64) for x in numbers.detach().double().tolist()])
+        # Numbers of equal bits share an attribute: the diagonals of a matrix are mostly zeros.
+        bits = numbers.detach().cpu().double().contiguous().view(torch.int64)
+        distinct, places = bits.unique(return_inverse=True)
+        made = [FloatAttr(x, f64) for x in distinct.view(torch.float64).tolist()]
+        value = ArrayAttr([made[place] for place in places.tolist()])
         return cls.build(properties={"value": value}, result_types=[kind])
 
     def numbers(self) -> torch.Tensor:
         """Return the numbers as a float64 tensor."""
-        return torch.tensor([x.value.data for x in self.value], dtype=torch.float64)
+        found = map(attrgetter("value.data"), self.value.data)
+        return torch.tensor(list(found), dtype=torch.float64)
 
     def verify_(self) -> None:
-        for entry in self.value.data:
+        # Each number once: after every pass this goes through all constants of a Program.
+        for entry in {id(entry): entry for entry in self.value.data}.values():
             if not isinstance(entry, FloatAttr) or not isinstance(entry.type, Float64Type):
                 raise VerifyException(f"a constant holds {entry}, needed are float64 numbers")
-        wrong = next((x for x in self.numbers().tolist() if not math.isfinite(x)), None)
-        if wrong is not None:
-            raise VerifyException(f"a constant holds {wrong}, needed are finite numbers")
+            if not math.isfinite(entry.value.data):
+                raise VerifyException(
+                    f"a constant holds {entry.value.data}, needed are finite numbers"
+                )
         if not self.value.data:
             raise VerifyException("a constant holds 0 numbers, needed is at least one")
 
