@@ -33,7 +33,7 @@ def test_a_slot_that_is_no_number_has_no_precision(small, value):
             small.engine.precision(expected, small.encrypt(0.25), small.secret_key)
 
 
-@pytest.mark.parametrize("expected", ["0.25", None, {}, [None], object()], ids=str)
+@pytest.mark.parametrize("expected", ["0.25", None, {}, [None], object()])
 def test_what_is_no_message_is_refused(small, expected):
     with pytest.raises(MessageTypeError, match=r"^precision: expected is a "):
         small.engine.precision(expected, small.encrypt(0.25), small.secret_key)
