@@ -142,7 +142,7 @@ func.func @f(%x: !ckks.ciphertext<depth = 3> {core.name = "x"}) -> !ckks.ciphert
   %0 = "ckks.rescale"(%x) : (!ckks.ciphertext<depth = 3>) -> !ckks.ciphertext
   func.return %0 : !ckks.ciphertext
 }
-// CHECK: DepthExhaustedError: operation 0 (ckks.rescale): the ciphertext is at depth 3, the largest depth is 3. Every rescale drops one prime and the base prime stays. Choose a preset with more depth, or rescale less.
+// CHECK: DepthExhaustedError: operation 0 (ckks.rescale): the ciphertext is at depth 3, the largest depth is 3. Every rescale drops one prime and the base prime stays. Choose a preset with more depth, such as slots4096_scale30_depth4_int64, or rescale less.
 // -----
 // RUN: EliminateDeadValuesPass()
 func.func @f(%x: !ckks.ciphertext<depth = 2> {core.name = "x"}) -> !ckks.ciphertext {
@@ -185,3 +185,17 @@ func.func @f(%x: !ckks.ciphertext {core.name = "x"}) -> !ckks.ciphertext {
   func.return %0 : !ckks.ciphertext
 }
 // CHECK: StateError: operation 0 (ckks.assume_message_bound): bound is -1.0. A bound is a finite number above 0, in message units. Pass the largest magnitude that any slot can have.
+// -----
+func.func @f(%x: !ckks.ciphertext {core.name = "x"}, %y: !ckks.ciphertext {core.name = "y"}) -> !ckks.ciphertext {
+  %0 = "ckks.bound_by"(%x, %y) <{factor = 2.000000e+00 : f64}> : (!ckks.ciphertext, !ckks.ciphertext) -> !ckks.ciphertext
+  func.return %0 : !ckks.ciphertext
+}
+// CHECK: %0 = "ckks.bound_by"(%x, %y) <{factor = 2.000000e+00 : f64}> : (!ckks.ciphertext, !ckks.ciphertext) -> !ckks.ciphertext
+// CHECK-NEXT: func.return %0 : !ckks.ciphertext
+// -----
+// RUN: EliminateDeadValuesPass()
+func.func @f(%x: !ckks.ciphertext {core.name = "x"}, %y: !ckks.ciphertext {core.name = "y"}) -> !ckks.ciphertext {
+  %0 = "ckks.bound_by"(%x, %y) <{factor = -1.0 : f64}> : (!ckks.ciphertext, !ckks.ciphertext) -> !ckks.ciphertext
+  func.return %0 : !ckks.ciphertext
+}
+// CHECK: StateError: operation 0 (ckks.bound_by): factor is -1.0. A factor is a finite number above 0. Pass how many times the other's largest slot a slot can be.

@@ -48,3 +48,10 @@ func.func @f(%x: !logical.encrypted<slots = 4> {core.name = "x"}) -> !logical.en
 // CHECK-NEXT: %0 = "logical.sum"(%x) <{period = 4 : i64}> : (!logical.encrypted<slots = 4>) -> !logical.encrypted
 // CHECK-NEXT: %1 = "logical.sum"(%0) : (!logical.encrypted) -> !logical.encrypted
 // CHECK-NEXT: func.return %1 : !logical.encrypted
+// -----
+func.func @f(%x: !logical.encrypted {core.name = "x"}, %y: !logical.encrypted {core.name = "y"}) -> !logical.encrypted {
+  %0 = "logical.bound_by"(%x, %y) <{factor = 2.000000e+00 : f64}> : (!logical.encrypted, !logical.encrypted) -> !logical.encrypted
+  func.return %0 : !logical.encrypted
+}
+// CHECK: %0 = "logical.bound_by"(%x, %y) <{factor = 2.000000e+00 : f64}> : (!logical.encrypted, !logical.encrypted) -> !logical.encrypted
+// CHECK-NEXT: func.return %0 : !logical.encrypted

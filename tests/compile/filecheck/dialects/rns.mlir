@@ -115,7 +115,7 @@ func.func @f(%x: !rns.residues<depth = 3, polynomial_domain = coefficient> {core
   %0 = "rns.rescale"(%x, %y, %t) : (!rns.residues<depth = 3, polynomial_domain = coefficient>, !rns.table, !rns.table) -> !rns.residues
   func.return %0 : !rns.residues
 }
-// CHECK: DepthExhaustedError: operation 0 (rns.rescale): the ciphertext is at depth 3, the largest depth is 3. Every rescale drops one prime and the base prime stays. Choose a preset with more depth, or rescale less.
+// CHECK: DepthExhaustedError: operation 0 (rns.rescale): the ciphertext is at depth 3, the largest depth is 3. Every rescale drops one prime and the base prime stays. Choose a preset with more depth, such as slots4096_scale30_depth4_int64, or rescale less.
 // -----
 // RUN: EliminateDeadValuesPass()
 func.func @f(%x: !rns.residues<polynomial_domain = ntt> {core.name = "x"}, %y: !rns.table {core.name = "y"}, %t: !rns.table {core.name = "t"}, %u: !rns.table {core.name = "u"}, %v: !rns.table {core.name = "v"}, %w: !rns.table {core.name = "w"}) -> !rns.residues {

@@ -57,3 +57,10 @@ func.func @f(%x: !semantic.tensor<role = encrypted, slots = 4> {core.name = "x"}
 // CHECK-NEXT: %3 = "semantic.matrix_product"(%1, %2) <{rows = 2 : i64, columns = 1 : i64}> : (!semantic.tensor, !semantic.tensor<role = message, slots = 2>) -> !semantic.tensor
 // CHECK-NEXT: %4 = "semantic.polynomial"(%3) <{coefficients = [5.000000e-01 : f64, 1.000000e+00 : f64]}> : (!semantic.tensor) -> !semantic.tensor
 // CHECK-NEXT: func.return %4 : !semantic.tensor
+// -----
+func.func @f(%x: !semantic.tensor {core.name = "x"}, %y: !semantic.tensor {core.name = "y"}) -> !semantic.tensor {
+  %0 = "semantic.bound_by"(%x, %y) <{factor = 2.000000e+00 : f64}> : (!semantic.tensor, !semantic.tensor) -> !semantic.tensor
+  func.return %0 : !semantic.tensor
+}
+// CHECK: %0 = "semantic.bound_by"(%x, %y) <{factor = 2.000000e+00 : f64}> : (!semantic.tensor, !semantic.tensor) -> !semantic.tensor
+// CHECK-NEXT: func.return %0 : !semantic.tensor

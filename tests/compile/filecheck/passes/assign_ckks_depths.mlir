@@ -23,7 +23,7 @@ func.func @f(%x: !ckks.ciphertext {core.name = "x"}) -> !ckks.ciphertext {
   %1 = "ckks.rescale"(%0) : (!ckks.ciphertext) -> !ckks.ciphertext
   func.return %1 : !ckks.ciphertext
 }
-// CHECK: DepthExhaustedError: operation 1 (ckks.rescale): the ciphertext is at depth 3, the largest depth is 3. Every rescale drops one prime and the base prime stays. Choose a preset with more depth, or rescale less.
+// CHECK: DepthExhaustedError: operation 1 (ckks.rescale): the ciphertext is at depth 3, the largest depth is 3. Every rescale drops one prime and the base prime stays. Choose a preset with more depth, such as slots4096_scale30_depth4_int64, or rescale less.
 // -----
 // RUN: AssignCkksDepthsPass()
 func.func @f(%x: !ckks.ciphertext {core.name = "x"}) -> !ckks.ciphertext<depth = 1> {

@@ -14,7 +14,8 @@ func.func @f(%x: !semantic.tensor<role = encrypted, slots = 4> {core.name = "x"}
 // CHECK-NEXT: %6 = "semantic.add"(%2, %5) : (!semantic.tensor<slots = 4>, !semantic.tensor<slots = 4>) -> !semantic.tensor<slots = 4>
 // CHECK-NEXT: %7 = "semantic.roll"(%6) <{step = -2 : i64}> : (!semantic.tensor<slots = 4>) -> !semantic.tensor<slots = 4>
 // CHECK-NEXT: %8 = "semantic.add"(%6, %7) : (!semantic.tensor<slots = 4>, !semantic.tensor<slots = 4>) -> !semantic.tensor<slots = 4>
-// CHECK-NEXT: func.return %8 : !semantic.tensor<slots = 4>
+// CHECK-NEXT: %9 = "semantic.bound_by"(%8, %x) <{factor = 20.000000000000021 : f64}> : (!semantic.tensor<slots = 4>, !semantic.tensor<role = encrypted, slots = 4>) -> !semantic.tensor<slots = 4>
+// CHECK-NEXT: func.return %9 : !semantic.tensor<slots = 4>
 // -----
 // RUN: ExpandMatrixProductsPass()
 func.func @f(%x: !semantic.tensor<role = encrypted, slots = 4> {core.name = "x"}) -> !semantic.tensor {
