@@ -85,9 +85,25 @@ class OperatorImplementation(OperationImplementation):
     def operator(self, invocation: OperationInvocation) -> Operator:
         """Return what computes the one result."""
 
+    def execute(
+        self,
+        invocation: OperationInvocation,
+        inputs: Tensors,
+        resources: tuple[BoundResource, ...],
+        *,
+        in_place: bool,
+    ) -> Tensors:
+        return (self.operator(invocation)(*inputs),)
+
+
+class InPlaceOperatorImplementation(OperatorImplementation):
+    """One that has a second operator, which writes the result over the first input."""
+
+    supports_in_place = True
+
+    @abstractmethod
     def mutating_operator(self, invocation: OperationInvocation) -> Callable[..., Any]:
-        """Return what writes the result over the first input, where that is supported."""
-        raise NotImplementedError
+        """Return what writes the one result over the first input."""
 
     def execute(
         self,
@@ -98,7 +114,7 @@ class OperatorImplementation(OperationImplementation):
         in_place: bool,
     ) -> Tensors:
         if not in_place:
-            return (self.operator(invocation)(*inputs),)
+            return super().execute(invocation, inputs, resources, in_place=False)
         self.mutating_operator(invocation)(*inputs)
         return (inputs[0],)
 

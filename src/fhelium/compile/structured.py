@@ -47,6 +47,10 @@ def repeat(count: int, body: Callable[..., Any], *vectors: Any) -> Any:
     Returns:
         The vector after the last round, or a tuple of them.
 
+    Raises:
+        CaptureError: The count is encrypted or no int, or a captured body does not return as many
+            vectors as it takes.
+
     Example:
         >>> import torch
         >>> repeat(3, lambda x: x * x, torch.tensor([2.0]))

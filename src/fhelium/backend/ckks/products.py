@@ -12,6 +12,7 @@ import torch
 from fhelium.backend.ckks.constants import scalar_symbol
 from fhelium.backend.implementation import (
     CompositeImplementation,
+    InPlaceOperatorImplementation,
     Operator,
     OperatorImplementation,
     Tables,
@@ -94,12 +95,11 @@ class NativePlaintextProductImplementation(NttProductImplementation):
         return lambda x, y, params: ckks_ops.sum_plaintext_products(list(x), list(y), params)
 
 
-class NativePlaintextSumImplementation(OperatorImplementation):
+class NativePlaintextSumImplementation(InPlaceOperatorImplementation):
     """Add an encoded vector."""
 
     name = "native-ckks-plaintext-sum"
     operation_types = (ckks.AddPlaintextOp,)
-    supports_in_place = True
 
     def recorded_as(self, invocation: OperationInvocation) -> str | None:
         return "add_plaintext"

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from fhelium.backend.implementation import Operator, OperatorImplementation
+from fhelium.backend.implementation import InPlaceOperatorImplementation, Operator
 from fhelium.backend.invocation import OperationInvocation
 from fhelium.errors import ImplementationError
 from fhelium.ir.dialects import ckks, ntt
@@ -104,7 +104,7 @@ class Transform:
         return operator(residues, *self.tables[direction], self.rns_params)
 
 
-class NativeNttImplementation(OperatorImplementation):
+class NativeNttImplementation(InPlaceOperatorImplementation):
     """Run one native NTT backend; the invocation's ``ntt_backend`` decides between them."""
 
     family = "native-ntt"
@@ -114,7 +114,6 @@ class NativeNttImplementation(OperatorImplementation):
         ntt.ForwardOp,
         ntt.InverseOp,
     )
-    supports_in_place = True
     ntt_backend: str
 
     def supports(self, invocation: OperationInvocation) -> bool:

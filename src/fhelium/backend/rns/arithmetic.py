@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from fhelium.backend.implementation import Operator, OperatorImplementation
+from fhelium.backend.implementation import InPlaceOperatorImplementation, Operator
 from fhelium.backend.invocation import OperationInvocation
 from fhelium.ir.dialects import ckks, rns
 from fhelium.native.wrapper import rns_ops
@@ -29,12 +29,11 @@ _MONTGOMERY = {
 }
 
 
-class NativeRnsLinearImplementation(OperatorImplementation):
+class NativeRnsLinearImplementation(InPlaceOperatorImplementation):
     """Add, subtract and negate residues; a ciphertext sum is the residue sum of its rows."""
 
     name = "native-rns-linear"
     operation_types = tuple(_LINEAR)
-    supports_in_place = True
     _operators: ClassVar = _LINEAR
 
     def recorded_as(self, invocation: OperationInvocation) -> str | None:
